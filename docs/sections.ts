@@ -207,5 +207,5 @@ export const LEFT_OUT: readonly (readonly [paths: string, reason: string])[] = [
   ['.github/**', 'for the place where the sources are'],
   ['docs/api/**', 'compared in reviews; the reference says the same to people'],
   ['packages/*/CHANGELOG.md', 'made at a release, and read beside the package'],
-  ['packages/*/SKILL.md', 'made of the README beside it'],
+  ['packages/*/SKILL.md', 'made of the READMEs and of GUARDS.md'],
 ]

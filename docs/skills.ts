@@ -1,68 +1,44 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { tablesOf } from '../test/documents/markdown.ts'
-import { begins, messagesOf } from '../test/documents/type-errors.ts'
 import { root } from './entries.ts'
-import { headOf, plain } from './pages.ts'
-import { MISTAKES } from './sections.ts'
+import { headOf } from './pages.ts'
 
-// SKILL.md of a package, for coding agents: what it is for, the first lines, and the mistakes that are made with it. All of it stands
-// in the README of the package and in MISTAKES.md.
+// SKILL.md of core, for coding agents, is about the whole family: its packages, the first lines of a verifier and of a guard, and what
+// keeps somebody from a mistake. All of it stands in READMEs and in GUARDS.md. That of any other package leads to it.
 
-/** Parts of a README that keep somebody from a mistake, in its order. */
-const WARNINGS = ['Why 401?', 'Behind the guard', 'CORS', 'Refusals', 'What it does not do']
+/** Parts of GUARDS.md, in its order. */
+const WARNINGS = ['Where things are', 'Optional routes', 'CORS', 'Why 401?', 'Refusals', 'Tests']
 
 /** @param folder Of the package, such as `express`. */
-export function skillOf(folder: string): string {
-  const readme = readFileSync(join(root, 'packages', folder, 'README.md'), 'utf8')
-  const { title, about } = headOf(readme, folder)
-  const [, lead = ''] = /^# .*\n\n((?:.+\n)+)/m.exec(readme) ?? []
-  const mistakes = mistakesOf(folder, readme.includes('authenticate(verifier')).map(
-    ([message, advice]) => `- \`${message}\`: ${advice}`,
-  )
+export function skillOf(folder: string, folders: readonly string[]): string {
+  return folder === 'core'
+    ? ofFamily(folders)
+    : `Read \`node_modules/@portcullis/core/SKILL.md\`, which is for all packages of the family, and the README beside this file.\n`
+}
+
+function ofFamily(folders: readonly string[]): string {
+  const guards = read('packages/core/GUARDS.md')
+  const about =
+    'Verifies access tokens (JWT, opaque, DPoP) in Node.js: guards for Express, Koa, Fastify, Hono, NestJS and MCP, clients, tests.'
   return (
     [
-      `---\nname: portcullis-${folder}\ndescription: ${JSON.stringify(about)}\n---`,
-      `# ${title}`,
-      withoutLinks(lead).trim(),
-      '## The first lines',
-      ...blocksOf(readme),
-      'The README beside this file has all options.',
-      ...(mistakes.length === 0 ? [] : ['## Mistakes, by their messages', mistakes.join('\n')]),
-      ...WARNINGS.flatMap((heading) => sectionOf(readme, heading)),
+      `---\nname: portcullis\ndescription: ${JSON.stringify(about)}\n---`,
+      '# Portcullis',
+      `${about} State \`issuer\` and \`audience\` of every verifier. A wrong option is a \`TypeError\` at start-up: what to write instead is in \`MISTAKES.md\` beside this file, by its message. A refusal is an \`AuthError\`: \`ERRORS.md\`, by its reason. All options of guards are in \`GUARDS.md\`.`,
+      '## Packages',
+      folders.map((folder) => `- \`@portcullis/${folder}\`: ${aboutOf(folder)}`).join('\n'),
+      '## A verifier',
+      ...blocksOf(read('packages/core/README.md')),
+      '## A guard',
+      ...blocksOf(read('packages/express/README.md')),
+      ...WARNINGS.flatMap((heading) => sectionOf(guards, heading)),
     ].join('\n\n') + '\n'
   )
 }
 
-/** What the sources of a package say to who has made a mistake, and what to do then. `…` stands for text that differs. */
-function mistakesOf(
-  folder: string,
-  isGuard: boolean,
-): readonly (readonly [message: string, advice: string])[] {
-  // What guards say is written once for all of them, in core.
-  const ofGuards = messagesOf('core').filter(({ path }) => path.includes('/src/request/'))
-  const messages = [
-    ...messagesOf(folder),
-    ...(usesKit(folder) ? messagesOf('kit') : []),
-    ...(isGuard ? ofGuards : []),
-  ]
-  return tablesOf(readFileSync(join(root, MISTAKES), 'utf8'))
-    .filter(({ columns: [first] }) => first === 'Message')
-    .flatMap(({ rows }) => rows)
-    .flatMap(([cell = '', advice = '']) => {
-      const message = plain(cell)
-      // One that fits every function says nothing of this package.
-      const isOwn = message !== '…: … …' && messages.some(({ text }) => begins(text, message))
-      return isOwn ? [[message, withoutLinks(advice)] as const] : []
-    })
-}
-
-/** What it is published with, and so says what that says. */
-function usesKit(folder: string): boolean {
-  return globSync(`packages/${folder}/src/**/*.ts`, { cwd: root }).some((path) =>
-    readFileSync(join(root, path), 'utf8').includes("'@portcullis/kit/"),
-  )
+function aboutOf(folder: string): string {
+  return headOf(read(`packages/${folder}/README.md`), folder).about
 }
 
 /** How it is installed, and its first example. */
@@ -72,12 +48,18 @@ function blocksOf(readme: string): readonly string[] {
   return [blocks[0], example].filter((block) => block !== undefined)
 }
 
-function sectionOf(readme: string, heading: string): readonly string[] {
-  const section = readme.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`))
-  return section === undefined ? [] : [withoutLinks(section).trim()]
+/** @throws Error if there is none: the document has changed, and this must follow. */
+function sectionOf(text: string, heading: string): readonly string[] {
+  const section = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`))
+  if (section === undefined) throw new Error(`there is no section ${heading}`)
+  return [withoutLinks(section).trim()]
 }
 
-/** Links are for who reads the README; here their texts are enough. */
+/** Links are for who reads the document; here their texts are enough. */
 function withoutLinks(text: string): string {
   return text.replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
 }

@@ -58,11 +58,10 @@ export function writtenFiles(): readonly WrittenFile[] {
       .filter(({ text }) => partsOf(text).length > 0)
       .map(({ path, text }) => ({ path, text: withParts(text, MAKERS) })),
     { path: REFUSAL_WORDS, text: refusalWords() },
-    ...DOCUMENTS.map((path) => {
-      const text = readFileSync(join(root, path), 'utf8')
-      return { path, text: aligned(withParts(text, PROGRAM_MAKERS)) }
-    }),
-    ...packages.map((folder) => ({ path: `packages/${folder}/SKILL.md`, text: skillOf(folder) })),
+    ...packages.map((folder) => ({
+      path: `packages/${folder}/SKILL.md`,
+      text: skillOf(folder, packages),
+    })),
   ]
 }
 

@@ -99,6 +99,12 @@ describe('README.md', async () => {
   })
 })
 
+test('README.md says in ten rows what is refused on purpose, and what to do instead', () => {
+  const { rows } = tableUnder(read('README.md'), 'Does it fit?', 'You want')
+  expect(rows).toHaveLength(10)
+  expect(rows.filter(([, instead = '']) => instead === '')).toEqual([])
+})
+
 const READMES = ['README.md', ...globSync('packages/*/README.md', { cwd: root })]
 
 // A program has no example that imports it.
@@ -116,12 +122,12 @@ test.each(READMES.filter((path) => path !== 'packages/cli/README.md'))(
   },
 )
 
-test('README.md has less than 740 words, beside the row of each package', () => {
+test('README.md has less than 850 words, beside the row of each package', () => {
   const words = read('README.md')
     .replaceAll(/^\| \[`@portcullis\/.*\n/gm, '')
     .split(/\s+/)
     .filter((word) => /\w/.test(word))
-  expect(words.length, 'shorten README.md, or move a part of it to a guide').toBeLessThan(740)
+  expect(words.length, 'shorten README.md, or move a part of it to a guide').toBeLessThan(850)
 })
 
 test.each(READMES)('%s says what an AUTH_URL is, and has at most 1,650 words', (path) => {

@@ -7,14 +7,18 @@ import { manifestPaths } from '../publishing/published.ts'
 
 const folders = manifestPaths.map((path) => basename(dirname(path)))
 
-test.each(folders)('SKILL.md of %s has what an agent needs, and is short', (folder) => {
-  const skill = skillOf(folder)
-  expect(skill).toMatch(
-    new RegExp(
-      `^---\\nname: portcullis-${folder}\\ndescription: ".{40,1024}"\\n---\\n\\n# @portcullis/${folder}\\n`,
-    ),
-  )
-  expect(skill).toMatch(/^```(?:sh|ts)\n/m)
+test('SKILL.md of core is for the whole family, has what an agent needs, and is short', () => {
+  const skill = skillOf('core', folders)
+  expect(skill).toMatch(/^---\nname: portcullis\ndescription: ".{40,1024}"\n---\n\n# Portcullis\n/)
+  for (const folder of folders) expect(skill).toContain(`- \`@portcullis/${folder}\`: `)
+  expect(skill.match(/^```\w+$/gm)).toEqual(expect.arrayContaining(['```sh', '```ts']))
   expect(skill).not.toMatch(/\]\(/)
   expect(skill.split(/\s+/).length).toBeLessThan(1600)
 })
+
+test.each(folders.filter((folder) => folder !== 'core'))(
+  'that of %s is one line, which leads to it',
+  (folder) => {
+    expect(skillOf(folder, folders)).toMatch(/^.*@portcullis\/core\/SKILL\.md.*\n$/)
+  },
+)
