@@ -32,11 +32,16 @@ test.each(pages)(
   },
 )
 
-test.each(pages)('%s says how to install, and where its verifier goes', (page) => {
-  const [head = ''] = read(page).split('\n## ')
-  expect(head).toContain('`npm install @portcullis/core @portcullis/providers`')
-  expect(head).toContain('`authenticate(verifier)`')
-})
+test.each(pages)(
+  '%s leads to the README, which says how to install, and where its verifier goes',
+  (page) => {
+    const [head = ''] = read(page).split('\n## ')
+    expect(head).toContain('`@portcullis/providers`')
+    const readme = readFileSync(join(folder, 'README.md'), 'utf8')
+    expect(readme).toContain('npm install @portcullis/core @portcullis/providers')
+    expect(readme).toContain('`authenticate(verifier)`')
+  },
+)
 
 test.each(pages)('%s has from 40 to 80 lines', (page) => {
   const { length } = read(page).trimEnd().split('\n')
