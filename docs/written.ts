@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 
 import { goalsTable } from '../test/bench/results.ts'
 import { classes } from '../test/hostile/attacks/differential/classes.ts'
+import { AFTER, peers } from '../test/migration/peers.ts'
 import { manifestPaths } from '../test/publishing/published.ts'
 import { tableOfRuns } from '../test/simulation/soak/report.ts'
 import { tableOfFleet, tableOfIntrospections } from './capacity.ts'
@@ -24,6 +25,7 @@ export interface WrittenFile {
 
 /** What makes the parts of documents, by the first word of their names. */
 export const MAKERS: Readonly<Record<string, Maker>> = {
+  changes: tableOfChanges,
   codes: tableOfCodes,
   reasons: tableOfReasons,
   options: tableOfOptions,
@@ -34,6 +36,19 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'fleet-introspections': tableOfIntrospections,
   goals: goalsTable,
   soak: () => tableOfRuns(),
+}
+
+/** What a guard answers, before and after moving to the package from each of its peers. */
+function tableOfChanges(guide = ''): string {
+  const described = peers.filter((peer) => peer.guide === guide)
+  if (described.length === 0) throw new Error(`nobody moves to ${guide}`)
+  const columns = [...described.map(({ before }) => before), AFTER].map((each) =>
+    Object.values<string>({ ...each }),
+  )
+  return tableOf(
+    ['Case', ...described.map(({ name }) => name), 'Portcullis'],
+    Object.keys(AFTER).map((name, at) => [name].concat(columns.map((column) => column[at] ?? ''))),
+  )
 }
 
 function tableOfDifferences(): string {
