@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
+import { root } from '../../docs/entries.ts'
+import { mistakesIn, mistakesOf } from '../../docs/mistakes.ts'
 import { ALGORITHMS } from '../../packages/core/src/algorithms/algorithms.ts'
 import { refusals } from '../../packages/core/src/refusal/refusals.ts'
 import { codeSpans, tablesOf } from './markdown.ts'
@@ -31,17 +34,35 @@ const MESSAGES = messagesOf('!(cli|providers|testing)')
   .filter(({ text }) => ![OF_DECORATORS, ...UNREACHABLE].includes(text))
 
 describe('MISTAKES.md', () => {
-  const rows = tablesOf(readFileSync(guide('MISTAKES.md'), 'utf8'))
+  const mistakes = readFileSync(guide('MISTAKES.md'), 'utf8')
+  const rows = tablesOf(mistakes)
     .filter(({ columns: [first] }) => first === 'Message')
     .flatMap((table) => table.rows)
   const messages = rows.map(([cell = '']) => codeSpans(cell)[0] ?? '')
 
   test.each(MESSAGES)('$text ($path) has a row', ({ text }) => {
-    expect(messages.filter((message) => begins(text, message))).not.toEqual([])
+    expect(
+      messages.filter((message) => begins(text, message)),
+      'write // Mistake `MESSAGE`: what to write instead, above the check, then `pnpm write`',
+    ).not.toEqual([])
   })
 
   test.each(messages)('%s is what a source says', (message) => {
     expect(MESSAGES.some(({ text }) => begins(text, message))).toBe(true)
+  })
+
+  test('what stands beside a check is written into it, each once', () => {
+    const beside = mistakesOf().map(({ id }) => `<a id="${id}"></a>`)
+    expect(beside.length).toBeGreaterThan(90)
+    expect(beside.filter((place) => mistakes.split(place).length !== 2)).toEqual([])
+  })
+
+  test('it stands right above a check that says so', () => {
+    const far = mistakesOf().filter(({ path, message }) => {
+      const code = readFileSync(join(root, path), 'utf8')
+      return !messagesIn(code).some((said) => begins(said, message))
+    })
+    expect(far).toEqual([])
   })
 
   test('that of a key of another kind names every curve that has an algorithm', () => {
@@ -75,5 +96,28 @@ describe('the messages of a source', () => {
     ['a: b', 'b: b', false],
   ])('%s begins as %s: %s', (text, message, expected) => {
     expect(begins(text, message)).toBe(expected)
+  })
+})
+
+describe('a mistake beside its check', () => {
+  test('is a message and what to write, in one comment of several lines', () => {
+    const code = `
+    // Mistake \`…: takes …\`: Combine several
+    // with \`all(...)\`.
+    throw new TypeError('')
+  // Mistake error-own \`a: b\`: Write c.
+  // Mistake \`d\`: Write e.
+`
+    expect(
+      mistakesIn(code, 'a.ts').map(({ id, message, advice }) => [id, message, advice]),
+    ).toEqual([
+      ['error-takes', '…: takes …', 'Combine several with `all(...)`.'],
+      ['error-own', 'a: b', 'Write c.'],
+      ['error-d', 'd', 'Write e.'],
+    ])
+  })
+
+  test('is an error without a message', () => {
+    expect(() => mistakesIn('// Mistake of somebody\n', 'a.ts')).toThrow('a.ts: write // Mistake')
   })
 })

@@ -143,6 +143,8 @@ function checkTimers(clock: Clock): void {
   try {
     clock.after(0, () => {})()
   } catch {
+    // Mistake `pollEvents: no timers can be set here`: Cloudflare Workers set none outside of a request, and end those of a
+    // request with it. Let the transmitter push its events to `receiveEvents`.
     throw new TypeError(
       'pollEvents: no timers can be set here, so nothing can be polled: on Cloudflare Workers receive events with receiveEvents',
     )

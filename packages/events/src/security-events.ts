@@ -70,9 +70,14 @@ function checkMapped(answer: MappedSubject): MappedWhose {
   const { iss } = mapped
   const isKnown = Object.keys(mapped).every((name) => KNOWN.has(name))
   if (!isKnown || claim === undefined || others.length > 0 || isText(value) !== undefined) {
+    // Mistake error-mapsubject-it-must-answer `mapSubject: it must answer undefined, or name one of`: Your function has answered
+    // something else. Without one of them all tokens of the issuer would be meant, so nothing was revoked, and the event was not
+    // acknowledged.
     throw new TypeError('mapSubject: it must answer undefined, or name one of sub, sid and jti')
   }
   if (iss !== undefined && isText(iss) !== undefined) {
+    // Mistake error-mapsubject-iss-must-be `mapSubject: iss must be the issuer of the tokens, or left out`: Your function has
+    // answered an empty `iss` or no text. Such an entry would fit no token, so the event was not acknowledged.
     throw new TypeError('mapSubject: iss must be the issuer of the tokens, or left out')
   }
   return { claim, value: String(value), iss }

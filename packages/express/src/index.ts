@@ -45,6 +45,7 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
   const { property = 'auth' } = guard
   return (request, response, next) => {
     function pass(auth: unknown): void {
+      // Mistake `…: cannot set request.…`: Something has frozen the request, or has defined that property before.
       const isShown = Reflect.defineProperty(request, property, ownProperty(auth))
       next(isShown ? undefined : new TypeError(`authenticate: cannot set request.${property}`))
     }

@@ -149,6 +149,8 @@ export function authorize(...requirements: readonly [Requirement, ...Requirement
   checkRequirementList('authorize', requirements)
   return async (request, reply) => {
     if (isScope(request)) {
+      // Mistake `authorize(...) is a hook and no plugin`: In Fastify: `addHook('onRequest', authorize(...))`, or `{ onRequest:
+      // authorize(...) }` of a route.
       throw new TypeError(
         "authorize(...) is a hook and no plugin: write addHook('onRequest', authorize(...))",
       )

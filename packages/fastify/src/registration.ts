@@ -42,6 +42,8 @@ export function failBoot(scope: { register(plugin: () => Promise<void>): unknown
 }
 
 export function misuse(fault: string): TypeError {
+  // Mistake `…: write register(authenticate(verifier, options))`: In Fastify `authenticate` is a plugin: `await
+  // app.register(authenticate(verifier))`.
   return new TypeError(`${fault}: write register(authenticate(verifier, options))`)
 }
 

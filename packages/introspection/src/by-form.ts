@@ -40,6 +40,7 @@ export function byForm<ClaimsType>(options: ByFormOptions<ClaimsType>): Verifier
   })
   const { jwt, opaque, encrypted = 'jwt' } = ownMembers(options)
   for (const [name, verifier] of Object.entries({ jwt, opaque })) {
+    // Mistake `byForm: … must be stated`: Give both verifiers, `jwt` and `opaque`. Without JWTs, use the opaque one alone.
     if (verifier === undefined) throw new TypeError(`byForm: ${name} must be stated`)
   }
   return createSelectedVerifier([jwt, opaque], (token) => {

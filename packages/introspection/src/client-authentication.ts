@@ -31,8 +31,10 @@ export function authenticationOf({
   for (const [name, value] of Object.entries({ clientSecret, clientKey })) {
     const isWanted = wants[name === 'clientKey' ? 'clientKey' : 'clientSecret']
     if (isWanted && value === undefined)
+      // Mistake `introspected: … needs …`: This way of proving who the API is needs the secret or key that the message names.
       throw new TypeError(`introspected: ${method} needs ${name}`)
     if (!isWanted && value !== undefined) {
+      // Mistake `introspected: … has no use for …`: Leave the secret or key out, or state another `clientAuthentication`.
       throw new TypeError(`introspected: ${method} has no use for ${name}`)
     }
   }

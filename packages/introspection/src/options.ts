@@ -213,11 +213,17 @@ export function checkIntrospectedOptions(
   const stated = ownMembers(options)
   checkStated('introspected', stated)
   const { issuer, endpoint, keys, type, allowInsecure = false, clientId } = stated
+  // Mistake `introspected: clientId must be stated`: State what the issuer calls this API, which must be registered there as a
+  // client.
   if (clientId === undefined) throw new TypeError('introspected: clientId must be stated')
   if (issuer === null && endpoint === undefined) {
+    // Mistake `introspected: with issuer: null, endpoint must be stated`: There are no metadata that name the endpoint: give its
+    // URL.
     throw new TypeError('introspected: with issuer: null, endpoint must be stated')
   }
   if (issuer === null && keys !== undefined) {
+    // Mistake `introspected: with keys, issuer must be stated`: A signed answer names its issuer, which is compared with this
+    // option.
     throw new TypeError('introspected: with keys, issuer must be stated')
   }
   const complaint = urlComplaint(endpoint ?? issuer ?? '', allowInsecure)

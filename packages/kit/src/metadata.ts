@@ -52,14 +52,19 @@ export function checkIssuer(
   const { factory } = reader
   const complaint =
     typeof identifier === 'object' ? 'must be a string' : urlComplaint(identifier, allowInsecure)
+  // Mistake `…: the issuer …`: It must be an absolute URL, and https beyond this machine.
   if (complaint !== undefined) throw new TypeError(`${factory}: the issuer ${complaint}`)
   const { pathname, search, hash } = new URL(identifier)
   if (METADATA_PATH.test(pathname)) {
+    // Mistake `…: the issuer must be without "/.well-known/..."`: That is the URL of the metadata. Give the issuer that they
+    // name, exactly as they write it.
     throw new TypeError(
       `${factory}: the issuer must be without "/.well-known/...": that is the URL of its metadata, which name the issuer`,
     )
   }
   if (search !== '' || hash !== '') {
+    // Mistake `…: the issuer must have neither a query nor a fragment`: Give the issuer as its tokens name it in `iss`, not a URL
+    // of its metadata.
     throw new TypeError(`${factory}: the issuer must have neither a query nor a fragment`)
   }
   return {

@@ -23,6 +23,8 @@ export function checkOptions(
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined
     if (check === undefined) {
       const known = Object.keys(checks).join(', ')
+      // Mistake `…: unknown option …`: The name is misspelt, or the option belongs to another function. The message lists the
+      // options of this one.
       throw new TypeError(`${factory}: unknown option ${JSON.stringify(name)}, known are ${known}`)
     }
     const complaint = value === undefined ? undefined : check(value)

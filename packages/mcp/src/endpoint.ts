@@ -76,6 +76,8 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
   async function admit({ request, subject, sessionId }: AskedRequest) {
     const auth = await authenticateRequest(verifier, request, guard as object, subject)
     // The guard is not optional.
+    // Mistake `the request is anonymous`: A verifier of your own let a request without a token through to an MCP endpoint. Each
+    // request needs one.
     if (auth === undefined) throw new TypeError('the request is anonymous')
     requireAudience(subject, resource)
     const owner = ownerOf(auth)
@@ -103,6 +105,7 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
       if (ended !== undefined) sessions?.end(ended)
       else if (begun !== undefined) {
         if (sessions === undefined) {
+          // Mistake `the server has begun a session`: Leave `sessions: false` out, or let the server answer without sessions.
           throw new TypeError(
             'the server has begun a session, but the endpoint has sessions: false',
           )

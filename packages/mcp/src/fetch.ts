@@ -52,6 +52,8 @@ export function fetchEndpoint(
     const admission = await endpoint.admit({ request: asked, subject, sessionId })
     if (admission === undefined) return responseOf(NO_SESSION)
     if (isRead) {
+      // Mistake `the body of the request was read before fetchEndpoint`: Put middleware that reads bodies behind `fetchEndpoint`,
+      // or let it read a clone of the request: a body can be read once.
       throw new TypeError(
         'the body of the request was read before fetchEndpoint: put middleware that reads bodies behind it, or let it read a clone of the request',
       )

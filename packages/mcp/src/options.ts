@@ -221,11 +221,15 @@ function guardOf(
 function checkAudiences(factory: string, verifier: Verifier<unknown>, resource: string): void {
   for (const audience of audiencesOf([verifier])) {
     if (audience === null) {
+      // Mistake `…: the verifier accepts tokens for any server`: `audience` is `null`, so a token for another server would work
+      // here. State the resource as `audience`.
       throw new TypeError(
         `${factory}: the verifier accepts tokens for any server: state its audience, which is the resource`,
       )
     }
     if (!audience.includes(resource)) {
+      // Mistake `…: the verifier refuses every token for this resource`: `audience` of the verifier and `resource` of the
+      // endpoint differ, perhaps by a slash at the end.
       throw new TypeError(
         `${factory}: the verifier refuses every token for this resource: its audience must name the resource exactly`,
       )

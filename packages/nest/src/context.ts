@@ -28,6 +28,8 @@ export function callOf(context: ExecutionContext): HttpCall {
     const operation = operationOf(context)
     return { kind, request: requestOfGraphql(operation), operation }
   }
+  // Mistake `@portcullis/nest guards HTTP handlers and GraphQL resolvers`: For WebSockets and microservices decorate the handler
+  // with `@Public()`, and call `verifier.verify(token)` there.
   throw new TypeError(
     `@portcullis/nest guards HTTP handlers and GraphQL resolvers, and ${handlerName(context)} is of type ${JSON.stringify(kind)}: decorate it with @Public(), and call verifier.verify(token) there`,
   )
@@ -36,6 +38,7 @@ export function callOf(context: ExecutionContext): HttpCall {
 function operationOf(context: ExecutionContext): object {
   const operation: unknown = context.getArgByIndex(2)
   if (typeof operation !== 'object' || operation === null) {
+    // Mistake `…: a GraphQL resolver without a context`: Return one from the option `context` of `GraphQLModule`.
     throw new TypeError(`${handlerName(context)}: a GraphQL resolver without a context`)
   }
   return operation
@@ -49,6 +52,7 @@ export function headersOf(request: object): RequestHeaders {
 function requestOfGraphql(operation: object): object {
   const request = ownObject(operation, 'req') ?? ownObject(operation, 'request')
   if (request === undefined) {
+    // Mistake `the context of GraphQL has no req`: Return `{ req }` from the option `context` of `GraphQLModule`.
     throw new TypeError(
       'the context of GraphQL has no req: return { req } from the option context of GraphQLModule',
     )

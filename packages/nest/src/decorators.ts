@@ -125,14 +125,18 @@ export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorato
     )
   }
   if (typeof optional !== 'boolean') {
+    // Mistake `@CurrentAuth: optional must be true or false`: Write `@CurrentAuth({ optional: true })`.
     throw new TypeError('@CurrentAuth: optional must be true or false')
   }
   if (verifier !== undefined && typeof verifier?.verify !== 'function') {
+    // Mistake `…: verifier must be a verifier`: Give what `createVerifier` returned, such as `PortcullisModule.forRoot({ verifier
+    // })`.
     throw new TypeError('@CurrentAuth: verifier must be a verifier')
   }
   return createParamDecorator((_data: unknown, context: ExecutionContext) => {
     const auth = authOf(context, verifier)
     if (auth !== undefined || optional) return auth
+    // Mistake `@CurrentAuth: the request is anonymous`: The guard is `optional`: write `@CurrentAuth({ optional: true })`.
     throw new TypeError(
       '@CurrentAuth: the request is anonymous; use @CurrentAuth({ optional: true }) where the guard is optional',
     )
@@ -147,6 +151,8 @@ function authOf(
     return findAuth(callOf(context).request, verifier)
   } catch (cause) {
     if (!isOpened(context.getClass(), context.getHandler())) throw cause
+    // Mistake `@CurrentAuth: @Public() opens the handler`: No guard checks tokens of a public handler. For a token that may be
+    // missing, write `@OptionalAuth()` instead of `@Public()`.
     throw new TypeError(
       '@CurrentAuth: @Public() opens the handler, so no guard checks its token; write @OptionalAuth() in the place of @Public()',
       { cause },
@@ -176,6 +182,8 @@ function checkGuarded(request: object): void {
   try {
     findAuth(request)
   } catch (cause) {
+    // Mistake `@Requires(): no guard has seen the request`: Put a `PortcullisGuard` before it. Nest applies decorators from the
+    // bottom up.
     throw new TypeError(
       '@Requires(): no guard has seen the request. There must be a PortcullisGuard before it; Nest applies decorators from the bottom up, so write @UseGuards() below @Requires()',
       { cause },
@@ -200,6 +208,8 @@ function placeOf<Value>(
   }
   const handler: unknown = descriptor?.value
   if (name === undefined || typeof handler !== 'function' || typeof target === 'function') {
+    // Mistake `… is for classes and their methods`: `@Public()` and `@Requires()` decorate controllers, resolvers and their
+    // methods.
     throw new TypeError(`${decorator} is for classes and their methods`)
   }
   return { type: target.constructor as Class, method: { name, handler, owner: target } }

@@ -68,6 +68,7 @@ export class PortcullisModule implements OnModuleInit {
     } = ownMembers('forRootAsync', options)
     refuseUnknown(others)
     if (typeof useFactory !== 'function') {
+      // Mistake `PortcullisModule.forRootAsync: useFactory must be a function`: It returns the options, or a promise of them.
       throw new TypeError('PortcullisModule.forRootAsync: useFactory must be a function')
     }
     const provider: Provider = {
@@ -85,6 +86,8 @@ export class PortcullisModule implements OnModuleInit {
   /** Nest 11 leaves out a global guard, without a word, if what it needs is made anew for each request. */
   onModuleInit(): void {
     if (this.#module.introspect(GUARD_OPTIONS).scope === Scope.DEFAULT) return
+    // Mistake `PortcullisModule.forRootAsync: what is injected must not be request-scoped`: The guard is made once, at start-up.
+    // Inject providers that live as long as the application.
     throw new TypeError(
       'PortcullisModule.forRootAsync: what is injected must not be request-scoped',
     )
@@ -97,6 +100,7 @@ Inject(ModuleRef)(PortcullisModule, undefined, 0)
 
 function moduleWith(options: Provider, method: string, isGlobal: unknown = true): DynamicModule {
   if (typeof isGlobal !== 'boolean') {
+    // Mistake `PortcullisModule.…: global must be true or false`: `global: true` guards all routes.
     throw new TypeError(`PortcullisModule.${method}: global must be true or false`)
   }
   const global: Provider[] = isGlobal ? [{ provide: APP_GUARD, useExisting: PortcullisGuard }] : []

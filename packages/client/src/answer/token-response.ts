@@ -44,6 +44,8 @@ function call(find: () => unknown): unknown {
   Promise.resolve(found).catch(() => {
     // Otherwise it would be an unhandled rejection, which may quote the body.
   })
+  // Mistake `response: the function must give the token at once`: Return the token itself, not a promise: the answer has been
+  // read already.
   throw new TypeError('response: the function must give the token at once, not a promise')
 }
 

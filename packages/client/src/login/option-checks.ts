@@ -45,10 +45,13 @@ export function originSet(
     origins.map((text) => {
       const url = secureUrl(caller, 'each of origins', text, allowInsecure)
       if (url.href !== `${url.origin}/`) {
+        // Mistake `…: each of origins must be an origin, without a path`: Write `https://api.example.com`, without what follows.
         throw new TypeError(`${caller}: each of origins must be an origin, without a path`)
       }
       // `URL` takes it for a host of that name, which no request is for.
       if (url.hostname.includes('*')) {
+        // Mistake `…: each of origins must be one origin, without *`: No pattern is matched. List each origin, such as
+        // `https://a.api.example.com`.
         throw new TypeError(`${caller}: each of origins must be one origin, without *: list each`)
       }
       return url.origin

@@ -173,6 +173,8 @@ export function tokenUrl(authUrl: string | URL, allowInsecure: boolean): string 
   const url = secureUrl(CALLER, 'authUrl', authUrl, allowInsecure)
   // Not `search` and `hash`: those are empty for a bare `?` or `#`, which would swallow the path.
   if (/[?#]/.test(url.href)) {
+    // Mistake `createTokenClient: authUrl must have neither a query nor a fragment`: Give the base URL of the token service:
+    // `/tokenservice/token/api` is added to it.
     throw new TypeError('createTokenClient: authUrl must have neither a query nor a fragment')
   }
   return `${url.href.replace(/\/$/, '')}/tokenservice/token/api`

@@ -114,6 +114,7 @@ export function createOnBehalfOf(
     checkOptions(CALLER, options, CHECKS)
     const { form = 'token-exchange', actorToken, signal, ...target } = ownMembers(options)
     if (form === 'jwt-bearer' && actorToken !== undefined) {
+      // Mistake `…: there is no actorToken with the form jwt-bearer`: Only a token exchange of RFC 8693 has an actor.
       throw new TypeError(`${CALLER}: there is no actorToken with the form jwt-bearer`)
     }
     const grant = grantFor(bearerSubject(auth), ownMembers({ ...target, form, actorToken }))

@@ -177,14 +177,19 @@ export function checkOAuthClientOptions(options: OAuthClientOptions): OAuthSetti
   const clientAssertion = typeof assertion === 'object' ? ownMembers(assertion) : assertion
   const proofs = [clientSecret, privateKey, clientAssertion, certificate]
   if (proofs.filter((each) => each !== undefined).length !== 1) {
+    // Mistake `…: state one of clientSecret, privateKey, clientAssertion and certificate`: State one of them: it proves to the
+    // server who the client is.
     throw new TypeError(
       `${CALLER}: state one of clientSecret, privateKey, clientAssertion and certificate`,
     )
   }
   if (own.clientAuthentication !== undefined && clientSecret === undefined) {
+    // Mistake `…: clientAuthentication is for clientSecret`: It says how the secret is sent. Leave it out.
     throw new TypeError(`${CALLER}: clientAuthentication is for clientSecret`)
   }
   if (issuer === undefined && tokenEndpoint === undefined) {
+    // Mistake `…: state issuer or tokenEndpoint`: `createOAuthClient` reads the metadata of `issuer`. A server without metadata
+    // needs `tokenEndpoint`.
     throw new TypeError(`${CALLER}: state issuer or tokenEndpoint`)
   }
   if (issuer !== undefined) checkIssuer(issuer, allowInsecure)
@@ -209,6 +214,7 @@ export function checkOAuthClientOptions(options: OAuthClientOptions): OAuthSetti
 function checkIssuer(issuer: string, allowInsecure: boolean): void {
   secureUrl(CALLER, 'issuer', issuer, allowInsecure)
   if (/[?#]/.test(issuer)) {
+    // Mistake `…: issuer must have neither a query nor a fragment`: Write the issuer as its metadata have it.
     throw new TypeError(`${CALLER}: issuer must have neither a query nor a fragment`)
   }
 }
@@ -216,6 +222,7 @@ function checkIssuer(issuer: string, allowInsecure: boolean): void {
 /** RFC 6749 section 3.2 */
 function endpointUrl(tokenEndpoint: string | URL, allowInsecure: boolean): string {
   const { href } = secureUrl(CALLER, 'tokenEndpoint', tokenEndpoint, allowInsecure)
+  // Mistake `…: tokenEndpoint must have no fragment`: Write the URL as the documents of the server have it.
   if (href.includes('#')) throw new TypeError(`${CALLER}: tokenEndpoint must have no fragment`)
   return href
 }

@@ -30,11 +30,15 @@ export function bearerSubject(auth: Subject): BearerSubject {
   const [token] = membersOf(auth, ['token'])
   const [claims] = membersOf(auth, ['claims'])
   if (typeof token !== 'string' || token === '' || typeof claims !== 'object' || claims === null) {
+    // Mistake `onBehalfOf: the first argument must be what the guard has verified`: Give `getAuth(request)`, not the text of a
+    // token.
     throw new TypeError('onBehalfOf: the first argument must be what the guard has verified')
   }
   // Of an answer about a JWT, the signed claims are those of the answer: what the token itself says counts as well.
   const facts = [recordedClaims(auth) ?? claims, claimsOf(token)]
   if (facts.some((each) => Object.hasOwn(each, 'cnf'))) {
+    // Mistake `onBehalfOf: the token is bound to a key or certificate`: Only its holder can prove that key. Use client
+    // credentials, or let the caller get a token for the other service.
     throw new TypeError(
       'onBehalfOf: the token is bound to a key or certificate, which only its holder can prove',
     )

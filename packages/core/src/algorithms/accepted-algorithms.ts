@@ -79,6 +79,8 @@ export function checkAlgorithmList(
   isMlDsaThere: () => boolean = hasMlDsa,
 ): readonly Algorithm[] {
   const unreadable = isTextList(names)
+  // Mistake `…: algorithms`: State a list of names, such as `['RS512']`. Algorithms with a secret key (`HS256`) are never
+  // accepted.
   if (unreadable !== undefined) throw new TypeError(`${factory}: algorithms ${unreadable}`)
   for (const name of names) {
     const rule = ALGORITHMS.get(name)

@@ -55,6 +55,8 @@ export const isSchema: OptionCheck = (value) =>
     : 'must be a validator of the Standard Schema specification'
 
 function noResult(): TypeError {
+  // Mistake error-schema-its-validate-must-return `schema: its validate must return { value } or { issues }`: At a request: the
+  // validator is none of the Standard Schema specification. Pass the schema of your library itself, or return one of the two.
   return new TypeError(
     'schema: its validate must return { value } or { issues }, or a promise of one',
   )

@@ -92,6 +92,8 @@ export function readProofOptions(options: DpopProofsOptions): ProofSettings {
     clock = systemClock,
   } = ownMembers(options)
   if (origin === undefined) {
+    // Mistake `dpopProofs: origin must be stated`: Give the origin of your API as its clients see it, such as
+    // `https://api.example.com`.
     throw new TypeError('dpopProofs: origin must be stated, such as https://api.example.com')
   }
   return ownMembers({
@@ -131,6 +133,8 @@ function checkNonces(nonces: NonceOptions): NonceOptions {
   checkOptions('dpopProofs: nonces', nonces, { secret: isNonceSecret, maxAge: seconds(1, 600) })
   const { secret, maxAge } = ownMembers(nonces)
   if (secret === undefined) {
+    // Mistake `dpopProofs: nonces: secret must be stated`: Give 32 random bytes or more, the same in all processes. Probably the
+    // environment variable is unset.
     throw new TypeError(
       'dpopProofs: nonces: secret must be stated: is an environment variable unset?',
     )

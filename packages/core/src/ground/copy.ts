@@ -55,6 +55,9 @@ function otherCopy(value: unknown): Pick<Witness, 'copy'> | undefined {
 
 function refuse(caller: string, noun: string, other: Pick<Witness, 'copy'> | undefined): void {
   if (other === undefined) return
+  // Mistake error-is-of-another-copy `…: … is of another copy of @portcullis/core`: Two copies of core are in one process. `npm
+  // ls @portcullis/core` shows which package brings the second one: let one version fit all, and install again. A test that loads
+  // modules anew makes the others anew as well.
   throw new TypeError(
     `${caller}: ${noun} is of another copy of @portcullis/core: ${bothCopies(other.copy)}`,
   )

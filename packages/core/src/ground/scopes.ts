@@ -10,6 +10,7 @@ const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005
  */
 export function checkScopes(factory: string, scopes: string): readonly string[] {
   if (!isScope(scopes)) {
+    // Mistake `…: … is not a space-separated list of scopes`: Write one string with spaces: `scope('read write')`.
     throw new TypeError(
       `${factory}: ${JSON.stringify(scopes)} is not a space-separated list of scopes`,
     )

@@ -98,6 +98,8 @@ export function checkByIssuerOptions(
  */
 export function checkVerifiers(from: unknown): ReadonlyMap<string, Verifier<unknown>> {
   if (!isJsonObject(from)) {
+    // Mistake `byIssuer: the first argument must be`: Give `{ 'https://issuer.example': verifier }`, or a function from an issuer
+    // to its verifier.
     throw new TypeError(
       'byIssuer: the first argument must be an object of verifiers by issuer, or a function',
     )
@@ -106,15 +108,20 @@ export function checkVerifiers(from: unknown): ReadonlyMap<string, Verifier<unkn
   for (const [issuer, verifier] of Object.entries(from)) {
     const name = JSON.stringify(issuer)
     if (!isIssuerName(issuer)) {
+      // Mistake `byIssuer: an issuer must have 1 to 1024 characters`: A key of the object is empty or too long.
       throw new TypeError('byIssuer: an issuer must have 1 to 1024 characters')
     }
+    // Mistake `byIssuer: … must be a verifier`: Give what `createVerifier` returned, not the options of a verifier.
     if (!isVerifier(verifier)) throw new TypeError(`byIssuer: ${name} must be a verifier`)
     checkOurVerifier('byIssuer', `the verifier of ${name}`, verifier)
     if (!checksIssuer(verifier, issuer)) {
+      // Mistake `byIssuer: the verifier of … must have it in its option issuer`: State it there. Otherwise this verifier would
+      // accept tokens of other issuers as well.
       throw new TypeError(`byIssuer: the verifier of ${name} must have it in its option issuer`)
     }
     verifiers.set(issuer, verifier)
   }
+  // Mistake `byIssuer: there must be a verifier, at least one`: The object is empty.
   if (verifiers.size === 0) throw new TypeError('byIssuer: there must be a verifier, at least one')
   return verifiers
 }

@@ -35,11 +35,15 @@ export function localKeys(
 ): KeySource {
   const ring = readKeyDocument(documentOf(keys), namesIn('localKeys', options))
   if (ring === undefined) {
+    // Mistake `localKeys: neither a JWK`: Give a JWK, a public `KeyObject`, a list of them or a JWK set. For a PEM text write
+    // `createPublicKey(pem)`.
     throw new TypeError(
       `localKeys: neither a JWK, a key object, a list of them nor a JWK set${whatItIs(keys)}`,
     )
   }
   if (ring.keys.length === 0) {
+    // Mistake `localKeys: there is no usable public key`: The message says why the first three entries cannot be used, such as a
+    // size below 2048 bits.
     throw new TypeError(explained('localKeys: there is no usable public key', ring))
   }
   return keySource({
@@ -91,11 +95,14 @@ function jwkOf(key: unknown): unknown {
   if (!(key instanceof KeyObject)) return key
   if (key.type !== 'public') {
     const advice = key.type === 'private' ? ', pass createPublicKey(key) instead' : ''
+    // Mistake `localKeys: the key object is …`: It is private or secret. Keep it out of the service: `createPublicKey(key)` makes
+    // the public one.
     throw new TypeError(`localKeys: the key object is ${key.type}${advice}`)
   }
   try {
     return key.export({ format: 'jwk' })
   } catch {
+    // Mistake `localKeys: a key of type … cannot be used`: Use RSA, P-256, P-384, P-521 or Ed25519, or from Node 24.6 ML-DSA.
     throw new TypeError(`localKeys: a key of type ${key.asymmetricKeyType} cannot be used`)
   }
 }

@@ -104,6 +104,8 @@ export function mutualTls(options: MutualTlsOptions = {}): MutualTls {
     return brandedMutualTls({ required, thumbprintOf: thumbprintOfConnection })
   }
   if (header === undefined || format === undefined || proxies === undefined) {
+    // Mistake `mutualTls: header, format and proxies must be stated together`: A header is believed only from the proxies that
+    // you list. Without all three, the certificate of the connection counts.
     throw new TypeError(
       'mutualTls: header, format and proxies must be stated together: a header is believed only in one format, and only from peers that are listed',
     )

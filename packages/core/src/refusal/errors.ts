@@ -84,6 +84,7 @@ export class AuthError extends Error {
     const [code, reason, options = NO_OPTIONS] = args
     const given = typeof options === 'function' ? NO_OPTIONS : options
     if (typeof given !== 'object' || (given as unknown) === null) {
+      // Mistake `…: options must be an object`: Give one object, `{ ... }`, after the other arguments.
       throw new TypeError('AuthError: options must be an object')
     }
     const message = describe(code, reason)

@@ -234,6 +234,8 @@ function descriptionOf(code: AuthErrorCode, reason: AuthErrorReason): string | n
   const reasons: Partial<Record<AuthErrorReason, string | null>> = refusals[code].reasons
   const description = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined
   if (description === undefined) {
+    // Mistake `… is not a reason of …`: `new AuthError(code, reason)` takes the reasons of that code, as in
+    // [ERRORS.md](ERRORS.md#refusals).
     throw new TypeError(`${JSON.stringify(reason)} is not a reason of ${code}`)
   }
   return description

@@ -56,6 +56,7 @@ export function protectedResourceMetadata(options: ProtectedResource): Protected
   })
   const { resource, authorizationServers, scopes, name, documentation } = ownMembers(options)
   if (resource === undefined) {
+    // Mistake `protectedResourceMetadata: resource must be stated`: Give the URL of your API.
     throw new TypeError('protectedResourceMetadata: resource must be stated')
   }
   const { origin, pathname, search } = new URL(resource)

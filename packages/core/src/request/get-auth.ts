@@ -25,6 +25,7 @@ export function getAuth<ClaimsType>(
 export function getAuth(subject: object, verifier?: Verifier<unknown>): Auth<unknown> {
   const auth = findAuth(subject, verifier)
   if (auth === undefined) {
+    // Mistake `getAuth: the request is anonymous`: The guard is `optional`: use `findAuth`, which answers `undefined`.
     throw new TypeError('getAuth: the request is anonymous; use findAuth on an optional route')
   }
   return auth
@@ -51,6 +52,8 @@ export function findAuth(subject: object, verifier?: Verifier<unknown>): Auth<un
   const guard = withVerifier(guardOf(subject), verifier)
   if (guard === undefined) {
     checkOurVerifier('getAuth', 'the verifier', Object(verifier) as Verifier<unknown>)
+    // Mistake `no guard with this verifier has seen the request`: Pass the verifier of the guard to `getAuth`: another one has
+    // let the request through.
     throw new TypeError('no guard with this verifier has seen the request')
   }
   return guard.auth

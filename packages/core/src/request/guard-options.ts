@@ -168,6 +168,8 @@ export function checkGuardOptions<Options extends object>(
   framework?: string,
 ): Options {
   if (!hasMethods(verifier, 'verify')) {
+    // Mistake `…: the first argument must be a verifier`: Give what `createVerifier`, `byIssuer`, `byForm` or `introspected`
+    // returned.
     throw new TypeError(
       'authenticate: the first argument must be a verifier: write authenticate(verifier, options)',
     )
@@ -179,6 +181,8 @@ export function checkGuardOptions<Options extends object>(
   }
   const { credentials, dpop } = ownMembers<GuardOptions<never>>(options)
   if (credentials !== undefined && dpop !== undefined) {
+    // Mistake error-authenticate-credentials-and-dpop-exclude-each-other-a-dpop-token-is-in-the-authorization-header
+    // `authenticate: credentials and dpop exclude each other`: Leave one out: a `DPoP` token is in the `Authorization` header.
     throw new TypeError(
       'authenticate: credentials and dpop exclude each other: a DPoP token is in the Authorization header',
     )

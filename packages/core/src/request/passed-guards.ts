@@ -54,6 +54,8 @@ export function guardOf(subject: object): PassedGuard {
   const guard = findPassedGuard(subject)
   if (guard === undefined) {
     checkWitnesses('getAuth and authorize', subject)
+    // Mistake `no guard has seen the request`: The route has no guard before it, the guard is on another path, or
+    // `authenticateRequest()` was not awaited.
     throw new TypeError(
       'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
     )

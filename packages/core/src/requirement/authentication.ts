@@ -28,6 +28,7 @@ export function authenticatedWithin(
   } = {},
 ): Requirement {
   const complaint = isMaxAge(age)
+  // Mistake `authenticatedWithin: the age …`: Seconds since the user authenticated, such as `authenticatedWithin(300)`.
   if (complaint !== undefined) throw new TypeError(`authenticatedWithin: the age ${complaint}`)
   checkOptions('authenticatedWithin', options, { clock: isClock })
   const { clock = systemClock } = ownMembers(options)
@@ -55,6 +56,8 @@ export function authenticatedWithin(
  */
 export function acr(...values: readonly string[]): Requirement {
   if (values.length === 0 || !values.every(isAcr)) {
+    // Mistake `acr: the arguments must be classes of authentication`: `acr('phr', 'phrh')`: the accepted values of the claim
+    // `acr`.
     throw new TypeError(
       'acr: the arguments must be classes of authentication, strings of printable ASCII without spaces',
     )

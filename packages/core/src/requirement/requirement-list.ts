@@ -58,23 +58,32 @@ export function checkRequirementList(factory: string, requirements: readonly Req
   const complaint = Array.isArray(requirements) ? undefined : "must be a list, as [scope('read')]"
   checkArgument(factory, 'the requirements', complaint)
   if (requirements.length === 0) {
+    // Mistake `…: there must be at least one requirement`: `authorize()` would accept every valid token, and does not compile.
+    // State a requirement, or leave it out; for a list `authorize(all(...list))`.
     throw new TypeError(`${factory}: there must be at least one requirement`)
   }
   if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
+    // Mistake `…: each argument must be a requirement`: Write `scope('read')`, not `'read'`.
     throw new TypeError(
       `${factory}: each argument must be a requirement, as in ${factory}(scope('read'))`,
     )
   }
   for (const each of requirements) {
     if (!REASONS.includes(each.reason)) {
+      // Mistake `…: the reason of a requirement must be …`: A requirement of your own needs `reason`, `isMetBy` and, for a scope,
+      // `scope`, as those of the package have them.
       throw new TypeError(`${factory}: the reason of a requirement must be ${REASONS.join(' or ')}`)
     }
     const wanted = own(each, 'scope')
     if (wanted !== undefined && !isScope(wanted)) {
+      // Mistake `…: the scope of a requirement must be a list of scopes`: Let `scope` of your own requirement be a list of names,
+      // `['read']`.
       throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
     }
     const { acr = [], maxAge = 1 } = stepUpOf(each)
     if (!Array.isArray(acr) || !acr.every(isAcr) || isMaxAge(maxAge) !== undefined) {
+      // Mistake `…: the acr of a requirement must be a list of classes`: Let `acr` of your own requirement be a list of values,
+      // `['phr']`.
       throw new TypeError(
         `${factory}: the acr of a requirement must be a list of classes, and its maxAge seconds`,
       )
@@ -87,6 +96,8 @@ export function checkRequirementList(factory: string, requirements: readonly Req
 /** A requirement that somebody has made by hand may have any parts. */
 function checkParts(factory: string, parts: unknown): void {
   if (!Array.isArray(parts) || !parts.every((each) => hasMethods(each, 'isMetBy'))) {
+    // Mistake `…: the parts of a requirement must be requirements`: Let your own requirement combine requirements alone, such as
+    // `scope('read')`.
     throw new TypeError(`${factory}: the parts of a requirement must be requirements`)
   }
   checkRequirementList(factory, parts)

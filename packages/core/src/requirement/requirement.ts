@@ -76,6 +76,8 @@ export function claim(...given: Parameters<typeof claim>): Requirement {
   const [name, expected] = given
   const path: readonly string[] = [name].flat()
   if (!isListOf(path, (part) => typeof part === 'string')) {
+    // Mistake `claim: the name must be a string or a list of strings`: `claim('role', 'admin')`; for a nested claim
+    // `claim(['org', 'id'], ...)`.
     throw new TypeError('claim: the name must be a string or a list of strings')
   }
   const matches = matcher(expected)
@@ -124,8 +126,11 @@ export function check(
   checkCount('check', given, 2)
   const [verifier, decide] = given.length === 1 ? [undefined, given[0]] : given
   if (given.length > 1 && !hasMethods(verifier, 'verify')) {
+    // Mistake `check: the first of two arguments must be a verifier`: `check(fn)` or `check(verifier, fn)`. Combine functions
+    // with `all()` or `any()`.
     throw new TypeError('check: the first of two arguments must be a verifier')
   }
+  // Mistake `check: the decision must be a function`: `check((auth) => ...)`.
   if (typeof decide !== 'function') throw new TypeError('check: the decision must be a function')
   return {
     reason: 'check',
@@ -133,6 +138,9 @@ export function check(
     isMetBy(auth, { output, verifier: accepting = verifier } = { output: auth.claims }) {
       // The schema of another verifier may have made an output of another type.
       if (verifier !== undefined && accepting !== verifier) {
+        // Mistake error-check-another-verifier `check: another verifier than that of check(verifier, ...) has let the request
+        // through`: At a request: give `check` the verifier of the guard before it. Another schema may have made something else
+        // of the claims.
         throw new TypeError(
           'check: another verifier than that of check(verifier, ...) has let the request through',
         )
@@ -201,6 +209,7 @@ function combined(
 /** Without types it is easy to write `scope('a', 'b')`; to ignore `'b'` would let more people in than was meant. */
 function checkCount(factory: string, given: readonly unknown[], count: number): void {
   if (given.length <= count) return
+  // Mistake `…: takes …`: Combine several requirements with `all(...)` or `any(...)`.
   throw new TypeError(
     `${factory}: takes ${count === 1 ? 'one argument' : `${count} arguments`}; combine requirements with all() or any()`,
   )
@@ -210,6 +219,7 @@ function matcher(expected: Parameters<typeof claim>[1]): (value: unknown) => boo
   if (typeof expected === 'function') return expected
   const accepted: readonly unknown[] = [expected].flat()
   if (!isListOf(accepted, (each) => ['string', 'number', 'boolean'].includes(typeof each))) {
+    // Mistake `claim: the values must be strings, numbers or booleans`: For anything else give a function.
     throw new TypeError('claim: the values must be strings, numbers or booleans')
   }
   return (value) => [value].flat().some((each) => accepted.includes(each))

@@ -99,6 +99,7 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
     },
     subscribe(listener) {
       if (isFunction(listener) !== undefined) {
+        // Mistake `subscribe: the listener must be a function`: `revocations.subscribe(listener)`.
         throw new TypeError('subscribe: the listener must be a function')
       }
       return listeners.subscribe(listener)

@@ -36,6 +36,7 @@ const TOKEN_MEMBERS = ['iss', 'jti', 'exp']
  * @throws TypeError
  */
 export function revokedTokenEntry(caller: string, token: unknown): RevocationEntry {
+  // Mistake `…: the token must be an object`: Give `getAuth(request)`, or `{ iss, jti, exp }` of a token, not its text.
   if (!isJsonObject(token)) throw new TypeError(`${caller}: the token must be an object`)
   if (isAuth(token)) {
     checkCopy(caller, 'the Auth', token)
@@ -43,6 +44,8 @@ export function revokedTokenEntry(caller: string, token: unknown): RevocationEnt
   }
   const unknown = Object.keys(token).find((name) => !TOKEN_MEMBERS.includes(name))
   if (unknown !== undefined) {
+    // Mistake `…: unknown member …`: Give the `Auth` itself, or an object with `iss`, `jti` and `exp` alone: claims of a token
+    // have other members.
     throw new TypeError(
       `${caller}: unknown member ${JSON.stringify(unknown)}, known are ${TOKEN_MEMBERS.join(', ')}; an Auth is taken as a whole`,
     )
@@ -101,6 +104,8 @@ function tokenEntry(caller: string, claims: JsonObject): TokenEntry {
   checkMember(caller, 'jti', jti, isText)
   checkMember(caller, 'exp', exp, isNumericDate)
   if (jti === undefined) {
+    // Mistake `…: the token has no jti`: Give the `Auth` itself, which is revoked by the digest of its token, and pass the third
+    // argument of `statusOf` on to the store. `revokeBefore({ iss, sub })` revokes all tokens of its user.
     throw new TypeError(
       `${caller}: the token has no jti, so it cannot be revoked by itself: see revokeBefore`,
     )
@@ -137,12 +142,16 @@ function readIssuedBefore(
   const named = Object.keys(OWNERS).filter((name) => Object.hasOwn(owner, name))
   for (const name of named) {
     if (owner[name] === undefined) {
+      // Mistake `…: … is undefined`: The token lacks a claim that you name. The call would revoke more than you meant, so it is
+      // refused.
       throw new TypeError(`${caller}: ${name} is undefined: does the token have that claim?`)
     }
   }
   if (named.length > 1) {
+    // Mistake `…: name one of sub, client_id and sid`: One call ends the tokens of a user, of a client or of a session.
     throw new TypeError(`${caller}: name one of sub, client_id and sid, or none for all tokens`)
   }
+  // Mistake `…: time must be stated`: State when the revocation was made, since the entry is from elsewhere.
   if (time === undefined) throw new TypeError(`${caller}: time must be stated`)
   checkMember(caller, 'time', time, isTime)
   checkMember(caller, 'until', until, isTime)
@@ -169,6 +178,9 @@ export function nameOf(value: unknown): string | undefined {
 /** As `checkOptions`, without a copy of anything: there may be a million entries. */
 function checkMember(caller: string, name: string, value: unknown, check: OptionCheck): void {
   const complaint = value === undefined ? undefined : check(value)
+  // Mistake error-wrong-value `…: … …`: Write what the message says that the option or the argument must be, such as a number of
+  // seconds, of bytes or of entries. A URL must be https beyond this machine, or others on the network could read what is sent;
+  // and without credentials, which would appear in logs: there are options for those.
   if (complaint !== undefined) throw new TypeError(`${caller}: ${name} ${complaint}`)
 }
 
@@ -179,11 +191,13 @@ function checkMember(caller: string, name: string, value: unknown, check: Option
  * @throws TypeError for what is no entry.
  */
 export function readRevocationEntry(caller: string, value: unknown): RevocationEntry {
+  // Mistake `…: an entry must be an object`: Import or save entries as `toSnapshot()` wrote them.
   if (!isJsonObject(value)) throw new TypeError(`${caller}: an entry must be an object`)
   const type = member(value, 'type')
   if (type === 'token') return tokenEntry(caller, value)
   if (type === 'digest') return digestEntry(caller, value)
   if (type !== 'issued_before') {
+    // Mistake `…: the type of an entry must be`: Import or save entries as `toSnapshot()` wrote them.
     throw new TypeError(`${caller}: the type of an entry must be token, digest or issued_before`)
   }
   const { type: _type, time: _time, until: _until, ...whose } = value

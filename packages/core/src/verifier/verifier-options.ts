@@ -193,6 +193,7 @@ export function checkVerifierOptions(options: VerifierOptions): void {
     remember: isRemember,
   })
   const stated = ownMembers(options)
+  // Mistake `createVerifier: keys must be stated`: Give `keys: remoteKeys(url)`, `discoverKeys(issuer)` or `localKeys(keys)`.
   if (stated.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
   checkStated('createVerifier', stated)
 }
@@ -204,6 +205,11 @@ export function checkStated(
 ): void {
   for (const name of ['issuer', 'audience'] as const) {
     if (stated[name] === undefined) {
+      // Mistake `…: … must be stated`: The option has no default, because a wrong guess would be dangerous. Write it, as the
+      // README of that package says. `revokes` of `receiveLogout` and `receiveEvents` is `'session'` or `'subject'`.
+      // Mistake `…: … must be stated, null to accept any`: To leave out `issuer` or `audience` is dangerous. `issuer` is the
+      // `iss` of your tokens, and `audience` their `aud`: `echo "$TOKEN" | npx @portcullis/cli decode` shows both. State `null`
+      // for what your tokens do not have.
       throw new TypeError(`${factory}: ${name} must be stated, null to accept any`)
     }
   }

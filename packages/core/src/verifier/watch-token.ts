@@ -56,6 +56,8 @@ export function watchToken(
   checkOurVerifier('watchToken', 'the verifier', verifier)
   checkAuth('watchToken', auth)
   if (isFunction(onRefusal) !== undefined) {
+    // Mistake `…: the third argument must be a function`: Give a function: what handles a request that was let through, or
+    // `onRefusal` of `watchToken`.
     throw new TypeError('watchToken: the third argument must be a function')
   }
   checkOptions('watchToken', options, { clock: isClock })

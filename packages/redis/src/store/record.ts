@@ -62,6 +62,7 @@ const LONE_SURROGATE = /\p{Cs}/u
 export function writeRecord(entry: RevocationEntry): readonly string[] {
   const fields = fieldsOf(entry)
   const wrong = Object.entries(fields).find(([, value]) => LONE_SURROGATE.test(String(value)))
+  // Mistake `revoke: … cannot be written in UTF-8`: The value contains half of a surrogate pair, so no token can contain it.
   if (wrong !== undefined) throw new TypeError(`revoke: ${wrong[0]} cannot be written in UTF-8`)
   return listOf({ v: VERSION, type: entry.type, ...fields })
 }

@@ -24,6 +24,8 @@ export function sourceOf(factory: string, { url, client, sentinel }: SourceOptio
   if (url !== undefined && client === undefined) return { url: String(url), sentinel }
   if (url === undefined && client !== undefined) return { client, sentinel }
   const hint = url === undefined ? ': is an environment variable unset?' : ', not both'
+  // Mistake `…: either url or client must be stated`: State one of them. If you did state `url`, its environment variable is not
+  // set.
   throw new TypeError(`${factory}: either url or client must be stated${hint}`)
 }
 

@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { root } from './entries.ts'
+import { tableOf } from './parts.ts'
+
+// The tables of MISTAKES.md: what stands beside a check in the sources as `// Mistake `MESSAGE`: what to write instead`. The message may
+// leave out its end, and has `…` for what differs.
+
+export interface Mistake {
+  /** From the root of the repository. */
+  readonly path: string
+  /** What its place in the document, and its address on the site, end with. */
+  readonly id: string
+  readonly message: string
+  readonly advice: string
+}
+
+/** @param code A source. */
+export function mistakesIn(code: string, path: string): readonly Mistake[] {
+  const comments = code.matchAll(/^( *)\/\/ (Mistake .*(?:\n\1\/\/ (?!Mistake ).*)*)/gm)
+  return [...comments].map(([, , comment = '']) => {
+    const text = comment.replaceAll(/\n *\/\/ /g, ' ')
+    const [, stated, message, advice] =
+      /^Mistake (?:(error-[a-z\d-]+) )?`([^`]+)`: (.+)$/.exec(text) ?? []
+    if (message === undefined || advice === undefined)
+      throw new Error(`${path}: write // Mistake \`MESSAGE\`: ADVICE`)
+    return { path, id: stated ?? idOf(message), message, advice }
+  })
+}
+
+/** @param folders Below `packages`, such as `kit` and `core/src/keys`. Without any, of all packages. */
+export function mistakesOf(...folders: readonly string[]): readonly Mistake[] {
+  const patterns = (folders.length === 0 ? ['*'] : folders).map((folder) =>
+    folder.includes('/') ? `packages/${folder}/**/*.ts` : `packages/${folder}/src/**/*.ts`,
+  )
+  return patterns.flatMap((pattern) =>
+    globSync(pattern, { cwd: root })
+      .toSorted()
+      .flatMap((path) => mistakesIn(readFileSync(join(root, path), 'utf8'), path)),
+  )
+}
+
+/** A row for each mistake in these folders. */
+export function tableOfMistakes(...folders: readonly string[]): string {
+  const rows = mistakesOf(...folders).map(({ id, message, advice }) => [
+    `<a id="${id}"></a>\`${message}\``,
+    advice,
+  ])
+  if (rows.length === 0) throw new Error(`there are no mistakes in ${folders.join(', ')}`)
+  return tableOf(['Message', 'What to write, and why'], rows)
+}
+
+function idOf(message: string): string {
+  const words =
+    message
+      .replaceAll('…', '')
+      .toLowerCase()
+      .match(/[a-z\d]+/g) ?? []
+  return `error-${words.join('-')}`
+}
