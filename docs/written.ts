@@ -27,6 +27,7 @@ export interface WrittenFile {
 /** What makes the parts of documents, by the first word of their names. */
 export const MAKERS: Readonly<Record<string, Maker>> = {
   changes: tableOfChanges,
+  code: codeOf,
   codes: tableOfCodes,
   reasons: tableOfReasons,
   options: tableOfOptions,
@@ -38,6 +39,11 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   goals: goalsTable,
   mistakes: tableOfMistakes,
   soak: () => tableOfRuns(),
+}
+
+/** A source that a test runs. */
+function codeOf(path = ''): string {
+  return `\`\`\`ts\n${readFileSync(join(root, path), 'utf8')}\`\`\``
 }
 
 /** What a guard answers, before and after moving to the package from each of its peers. */
