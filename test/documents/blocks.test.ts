@@ -215,6 +215,15 @@ test('the table has no document that is gone, and no test that is gone', () => {
   expect([...files].filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
 
+/** What the box of code on the site shows at 1280 pixels without scrolling. */
+const WIDTH = 80
+
+test.each(documents)('%s: the first example fits its box', (path) => {
+  const example = blocksOf(read(path)).find(({ language }) => ['ts', 'js'].includes(language))
+  const wide = example?.code.split('\n').filter((line) => line.length > WIDTH) ?? []
+  expect(wide, 'put the comment above the line, or break it').toEqual([])
+})
+
 // Interactive zsh, the shell of macOS, takes `#` and what follows for words of the command.
 test.each([...documents, 'examples/README.md'])(
   '%s: what is pasted into a shell has no comment that could run or spoil the command',
