@@ -33,12 +33,36 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   options: tableOfOptions,
   'own-options': tableOfOwnOptions,
   defaults: tableOfDefaults,
+  decisions: listOfDecisions,
   differences: tableOfDifferences,
   fleet: tableOfFleet,
   'fleet-introspections': tableOfIntrospections,
   goals: goalsTable,
   mistakes: tableOfMistakes,
+  packages: tableOfPackages,
   soak: () => tableOfRuns(),
+}
+
+/** What each package is for, as its manifest says. */
+function tableOfPackages(...folders: readonly string[]): string {
+  const rows = folders.map((folder) => {
+    const path = `packages/${folder}/README.md`
+    const manifest = readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')
+    const { name, description } = JSON.parse(manifest) as Record<'name' | 'description', string> // as test/publishing/package.test.ts wants it
+    return [`[\`${name}\`](${path})`, description]
+  })
+  return tableOf(['Package', 'What it does'], rows)
+}
+
+/** Each decision by its title, in their order. */
+function listOfDecisions(): string {
+  return documentsOf()
+    .filter((path) => /^docs\/decisions\/\d/.test(path))
+    .map((path, at) => {
+      const [, title = ''] = /^# (.*)$/m.exec(readFileSync(join(root, path), 'utf8')) ?? []
+      return `${at + 1}. [${title}](${basename(path)})`
+    })
+    .join('\n')
 }
 
 /** A source that a test runs. */
