@@ -127,37 +127,6 @@ test('README.md has less than 850 words by hand', () => {
   expect(byHand, 'shorten README.md, or move a part of it to a guide').toBeLessThan(850)
 })
 
-test('README.md says in ten rows what is refused on purpose, and what to do instead', () => {
-  const { rows } = tableUnder(read('README.md'), 'Does it fit?', 'You want')
-  expect(rows).toHaveLength(10)
-  expect(rows.filter(([, instead = '']) => instead === '')).toEqual([])
-})
-
-const READMES = ['README.md', ...globSync('packages/*/README.md', { cwd: root })]
-
-// A program has no example that imports it.
-test.each(READMES.filter((path) => path !== 'packages/cli/README.md'))(
-  '%s: right above the first example is how to install what it imports',
-  (path) => {
-    const [, commands = '', code = ''] =
-      /```sh\n((?:npm install [^\n]*\n)+)```\n\n```ts\n(.*?)```/s.exec(read(path)) ?? []
-    expect(code).toBe(blocks(path)[0])
-    const imported = [...code.matchAll(/from '((?:@[^/']+\/)?[^/']+)[^']*'/g)]
-      .map(([, name = '']) => name)
-      .filter((name) => !isBuiltin(name))
-    expect(imported.length).toBeGreaterThan(0)
-    expect(commands.split(/\s/)).toEqual(expect.arrayContaining(imported))
-  },
-)
-
-test('README.md has less than 850 words, beside the row of each package', () => {
-  const words = read('README.md')
-    .replaceAll(/^\| \[`@portcullis\/.*\n/gm, '')
-    .split(/\s+/)
-    .filter((word) => /\w/.test(word))
-  expect(words.length, 'shorten README.md, or move a part of it to a guide').toBeLessThan(850)
-})
-
 test.each(READMES)('%s says what an AUTH_URL is, and has at most 1,650 words', (path) => {
   const code = blocks(path).find((each) => each.includes('AUTH_URL')) ?? ''
   expect(/AUTH_URL.*https:\/\/auth\.example\.com/.test(code)).toBe(code !== '')
