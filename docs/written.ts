@@ -12,6 +12,7 @@ import { tableOfMistakes } from './mistakes.ts'
 import { tableOfDefaults, tableOfOptions, tableOfOwnOptions } from './options.ts'
 import { documentsOf } from './pages.ts'
 import { type Maker, partsOf, tableOf, withParts } from './parts.ts'
+import { providerTest } from './provider-tests.ts'
 import { tableOfCodes, tableOfReasons } from './refusal-tables.ts'
 import { REFUSAL_WORDS, refusalWords } from './refusal-words.ts'
 import { skillOf } from './skills.ts'
@@ -40,6 +41,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   goals: goalsTable,
   mistakes: tableOfMistakes,
   packages: tableOfPackages,
+  'provider-test': providerTest,
   soak: () => tableOfRuns(),
 }
 

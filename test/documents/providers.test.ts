@@ -6,6 +6,7 @@ import type { Verifier } from '@portcullis/core'
 import * as providers from '@portcullis/providers'
 import { afterAll, expect, test } from 'vitest'
 
+import { wordsOf } from '../../docs/parts.ts'
 import { writtenExamples } from './examples.ts'
 import { blocksOf, linksOf } from './markdown.ts'
 
@@ -43,10 +44,10 @@ test.each(pages)(
   },
 )
 
-test.each(pages)('%s has from 40 to 80 lines', (page) => {
-  const { length } = read(page).trimEnd().split('\n')
-  expect(length).toBeGreaterThanOrEqual(40)
-  expect(length).toBeLessThanOrEqual(80)
+test.each(pages)('%s has from 150 to 500 words by hand', (page) => {
+  const { byHand } = wordsOf(read(page))
+  expect(byHand).toBeGreaterThanOrEqual(150)
+  expect(byHand).toBeLessThanOrEqual(500)
 })
 
 test('the README: without a token its example answers 401', async () => {
