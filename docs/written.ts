@@ -12,6 +12,7 @@ import { tableOfMistakes } from './mistakes.ts'
 import { tableOfDefaults, tableOfOptions, tableOfOwnOptions } from './options.ts'
 import { documentsOf } from './pages.ts'
 import { type Maker, partsOf, tableOf, withParts } from './parts.ts'
+import { PROGRAM_MAKERS } from './program-tables.ts'
 import { providerTest } from './provider-tests.ts'
 import { tableOfCodes, tableOfReasons } from './refusal-tables.ts'
 import { REFUSAL_WORDS, refusalWords } from './refusal-words.ts'
@@ -43,6 +44,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   packages: tableOfPackages,
   'provider-test': providerTest,
   soak: () => tableOfRuns(),
+  ...PROGRAM_MAKERS,
 }
 
 /** What each package is for, as its manifest says. */
@@ -112,33 +114,4 @@ export function writtenFiles(): readonly WrittenFile[] {
       text: skillOf(folder, packages),
     })),
   ]
-}
-
-/** Those with tables of programs. */
-const DOCUMENTS = ['packages/cli/README.md', 'packages/cli/SERVE.md', 'packages/metrics/README.md']
-
-/** With the columns of tables aligned, as the formatter has it. */
-function aligned(text: string): string {
-  return text.replaceAll(/(?:^\|.*\|\n)+/gm, (table) => {
-    const rows = table
-      .trim()
-      .split('\n')
-      .map((line) =>
-        line
-          .slice(1, -1)
-          .split(/(?<!\\)\|/)
-          .map((cell) => cell.trim()),
-      )
-    const widths = (rows[0] ?? []).map((_, at) =>
-      Math.max(...rows.map((row) => (/^-+$/.test(row[at] ?? '') ? 3 : (row[at]?.length ?? 0)))),
-    )
-    return rows
-      .map((row) => {
-        const cells = row.map((cell, at) =>
-          /^-+$/.test(cell) ? '-'.repeat(widths[at] ?? 3) : cell.padEnd(widths[at] ?? 0),
-        )
-        return `| ${cells.join(' | ')} |\n`
-      })
-      .join('')
-  })
 }

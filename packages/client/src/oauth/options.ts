@@ -60,7 +60,7 @@ export interface OAuthClientOptions {
    * such as the token of a Kubernetes service account.
    * @see RFC 7523 section 2.2
    */
-  clientAssertion?: ClientAssertion | undefined
+  clientAssertion?: (() => string | Promise<string>) | { readonly file: string } | undefined
   /** Says that the connections of `fetch` have the certificate of this client. RFC 8705 section 2. */
   certificate?: true | undefined
   /** What tokens of the client itself may do, separated by spaces; `onBehalfOf` has its own. RFC 6749 section 3.3 */

@@ -30,8 +30,12 @@ export interface MutualTlsOptions {
    * certificate of the connection is not used, because it would be that of the proxy.
    */
   header?: string | undefined
-  /** How the proxy writes it: `'xfcc'`, `'escaped-pem'` or `'rfc9440'`. */
-  format?: CertificateFormat | undefined
+  /**
+   * How the proxy writes it: `'xfcc'` is Envoy's `X-Forwarded-Client-Cert`, whose last element counts, the one that the proxy next
+   * to this server has added; `'escaped-pem'` is one PEM block with percent escapes, as nginx has it in
+   * `$ssl_client_escaped_cert`; `'rfc9440'` is `Client-Cert`, one byte sequence.
+   */
+  format?: 'xfcc' | 'escaped-pem' | 'rfc9440' | undefined
   /**
    * Addresses and blocks of addresses (`10.0.0.0/8`) of the proxies. Each must set or remove the header in every request.
    * They are compared with the address of the connection, never with a header. The header of any other sender is not read.
