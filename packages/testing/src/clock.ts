@@ -28,8 +28,7 @@ export const systemClock: Clock = {
 export const backgroundClock: Clock = {
   ...systemClock,
   after(seconds, fn) {
-    const timer = setTimeout(fn, seconds * 1000)
-    timer.unref()
+    const timer = setTimeout(fn, seconds * 1000).unref()
     return () => {
       clearTimeout(timer)
     }

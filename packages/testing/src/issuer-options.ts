@@ -1,5 +1,5 @@
 import type { Algorithm } from '@portcullis/core'
-import { checkOptions, isClock, isText, oneOf } from '@portcullis/kit/options'
+import { checkOptions, isClock, isText, mustBe, oneOf } from '@portcullis/kit/options'
 import type { JWK } from 'jose'
 
 import type { Clock } from './clock.ts'
@@ -81,10 +81,10 @@ export function checkIssuerOptions(options: TestIssuerOptions): void {
     maxTokenAge: isDuration,
     omitFromKey: listOf(...OPTIONAL_MEMBERS),
     maxRequests: isCount,
-    key: (value) =>
-      isText(value) === undefined || isObject(value) === undefined
-        ? undefined
-        : 'must be PEM, a JWK, or what privateKeys() returned',
+    key: mustBe(
+      'PEM, a JWK, or what privateKeys() returned',
+      (value) => isText(value) === undefined || isObject(value) === undefined,
+    ),
   })
   const { algorithm = 'RS512', omitFromKey = [] } = options
   const isNeeded = (member: OptionalMember) => !optionalMembersOf(algorithm).includes(member)

@@ -155,10 +155,10 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
 
   const testIssuer: TestIssuer = {
     get publicJwk() {
-      return keys.signing.publicJwk
+      return keys.state.signing.publicJwk
     },
     get keyDocument() {
-      return keys.document
+      return keys.state.document
     },
     privateKeys: async () => await privateKeysOf(keys.state),
     lifetime,

@@ -1,42 +1,49 @@
-import { isText, type OptionCheck } from '@portcullis/kit/options'
+import { isText, mustBe, type OptionCheck } from '@portcullis/kit/options'
+
+import { isOctets } from './octets.ts'
 
 // What single options of this package must be, beside what the kit has.
 
-export const isObject: OptionCheck = (value) => (isPlain(value) ? undefined : 'must be an object')
+export const isObject: OptionCheck = mustBe(
+  'an object',
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+)
 
-export const isString: OptionCheck = (value) =>
-  typeof value === 'string' ? undefined : 'must be a string'
+export const isString: OptionCheck = mustBe('a string', (value) => typeof value === 'string')
 
-export const isTextList: OptionCheck = (value) =>
-  Array.isArray(value) && value.every((each) => isText(each) === undefined)
-    ? undefined
-    : 'must be a list of strings'
+export const isPayload: OptionCheck = mustBe(
+  'a string or octets',
+  (value) => typeof value === 'string' || isOctets(value),
+)
 
-export const isTextOrTexts: OptionCheck = (value) => {
-  const texts: readonly unknown[] = [value].flat()
-  return texts.length > 0 && texts.every((each) => isText(each) === undefined)
-    ? undefined
-    : 'must be a string that is not empty, or a list of such'
-}
+export const isTextList: OptionCheck = mustBe(
+  'a list of strings',
+  (value) => Array.isArray(value) && value.every((each) => isText(each) === undefined),
+)
 
-export const isSeconds: OptionCheck = (value) =>
-  Number.isFinite(value) ? undefined : 'must be a number of seconds'
+export const isTextOrTexts: OptionCheck = mustBe(
+  'a string that is not empty, or a list of such',
+  (value) => {
+    const texts: readonly unknown[] = [value].flat()
+    return texts.length > 0 && texts.every((each) => isText(each) === undefined)
+  },
+)
 
-export const isDuration: OptionCheck = (value) =>
-  Number.isFinite(value) && Number(value) >= 0
-    ? undefined
-    : 'must be a number of seconds, 0 or more'
+export const isSeconds: OptionCheck = mustBe('a number of seconds', Number.isFinite)
 
-export const isCount: OptionCheck = (value) =>
-  Number.isInteger(value) && Number(value) >= 1 ? undefined : 'must be a whole number, 1 or more'
+export const isDuration: OptionCheck = mustBe(
+  'a number of seconds, 0 or more',
+  (value) => Number.isFinite(value) && Number(value) >= 0,
+)
+
+export const isCount: OptionCheck = mustBe(
+  'a whole number, 1 or more',
+  (value) => Number.isInteger(value) && Number(value) >= 1,
+)
 
 export function listOf(...values: readonly unknown[]): OptionCheck {
-  return (value) =>
-    Array.isArray(value) && value.every((each) => values.includes(each))
-      ? undefined
-      : `must be a list of ${values.map(String).join(', ')}`
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return mustBe(
+    `a list of ${values.map(String).join(', ')}`,
+    (value) => Array.isArray(value) && value.every((each) => values.includes(each)),
+  )
 }

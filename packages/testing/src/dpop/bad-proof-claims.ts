@@ -1,3 +1,4 @@
+import { rows } from '../rows.ts'
 import type { BadProofParts, BadProofRow } from './bad-proof.ts'
 import { targetOf } from './proof.ts'
 
@@ -6,83 +7,65 @@ import { targetOf } from './proof.ts'
 /** Longer than any age and tolerance that a server can have. Seconds. */
 const LONG = 3600
 
-export function badContents({ sign, now, request }: BadProofParts): readonly BadProofRow[] {
-  const claiming = async (claims: Readonly<Record<string, unknown>>) => await sign({ claims })
+export function badContents({ signing, now, request }: BadProofParts): readonly BadProofRow[] {
+  const claiming = (claims: Readonly<Record<string, unknown>>) => signing({ claims })
   return [
-    ['malformed_proof', 'missing jti', async () => await sign({ omit: ['jti'] })],
-    ['malformed_proof', 'empty jti', async () => await claiming({ jti: '' })],
-    ['malformed_proof', 'jti not a text', async () => await claiming({ jti: 1 })],
-    ['malformed_proof', 'very long jti', async () => await claiming({ jti: 'x'.repeat(4096) })],
-    ['proof_time', 'old', async () => await claiming({ iat: now - LONG })],
-    ['proof_time', 'from the future', async () => await claiming({ iat: now + LONG })],
-    ['proof_time', 'missing time', async () => await sign({ omit: ['iat'] })],
-    ['proof_time', 'time as text', async () => await claiming({ iat: String(now) })],
-    ['proof_token', 'for no token', async () => await sign({ omit: ['ath'] })],
-    ['proof_token', 'for another token', async () => await sign({ token: 'another' })],
-    ['proof_token', 'with the token itself', async () => await claiming({ ath: request.token })],
+    ...rows<BadProofRow>('malformed_proof', {
+      'missing jti': signing({ omit: ['jti'] }),
+      'empty jti': claiming({ jti: '' }),
+      'jti not a text': claiming({ jti: 1 }),
+      'very long jti': claiming({ jti: 'x'.repeat(4096) }),
+    }),
+    ...rows<BadProofRow>('proof_time', {
+      old: claiming({ iat: now - LONG }),
+      'from the future': claiming({ iat: now + LONG }),
+      'missing time': signing({ omit: ['iat'] }),
+      'time as text': claiming({ iat: String(now) }),
+    }),
+    ...rows<BadProofRow>('proof_token', {
+      'for no token': signing({ omit: ['ath'] }),
+      'for another token': signing({ token: 'another' }),
+      'with the token itself': claiming({ ath: request.token }),
+    }),
   ]
 }
 
-export function badRequests({ sign, request }: BadProofParts): readonly BadProofRow[] {
+export function badRequests({ signing, request }: BadProofParts): readonly BadProofRow[] {
   const { method = 'GET' } = request
   const htu = targetOf(request.url)
   const url = new URL(htu)
-  const at = async (value: unknown) => await sign({ claims: { htu: value } })
+  const at = (value: unknown) => signing({ claims: { htu: value } })
   const changed = (change: (copy: URL) => void) => {
     const copy = new URL(htu)
     change(copy)
-    return copy.href
+    return at(copy.href)
   }
+  const otherScheme = url.protocol === 'https:' ? 'http:' : 'https:'
   return [
-    [
-      'proof_method',
-      'another method',
-      async () => await sign({ method: method === 'DELETE' ? 'PUT' : 'DELETE' }),
-    ],
-    [
-      'proof_method',
-      'method in lower case',
-      async () => await sign({ method: method.toLowerCase() }),
-    ],
-    ['proof_method', 'missing method', async () => await sign({ omit: ['htm'] })],
-    [
-      'proof_url',
-      'another path',
-      async () => await at(changed((copy) => (copy.pathname += '/other'))),
-    ],
-    [
-      'proof_url',
-      'another host',
-      async () => await at(changed((copy) => (copy.hostname = 'stranger.test'))),
-    ],
-    [
-      'proof_url',
-      'host that begins alike',
-      async () => await at(changed((copy) => (copy.hostname += '.stranger.test'))),
-    ],
-    [
-      'proof_url',
-      'another port',
-      async () => await at(changed((copy) => (copy.port = copy.port === '8999' ? '8998' : '8999'))),
-    ],
-    [
-      'proof_url',
-      'another scheme',
-      async () =>
-        await at(htu.replace(url.protocol, url.protocol === 'https:' ? 'http:' : 'https:')),
-    ],
-    ['proof_url', 'a path alone', async () => await at(url.pathname)],
-    ['proof_url', 'the URL in a list', async () => await at([htu])],
-    ['proof_url', 'missing URL', async () => await sign({ omit: ['htu'] })],
+    ...rows<BadProofRow>('proof_method', {
+      'another method': signing({ method: method === 'DELETE' ? 'PUT' : 'DELETE' }),
+      'method in lower case': signing({ method: method.toLowerCase() }),
+      'missing method': signing({ omit: ['htm'] }),
+    }),
+    ...rows<BadProofRow>('proof_url', {
+      'another path': changed((copy) => (copy.pathname += '/other')),
+      'another host': changed((copy) => (copy.hostname = 'stranger.test')),
+      'host that begins alike': changed((copy) => (copy.hostname += '.stranger.test')),
+      'another port': changed((copy) => (copy.port = copy.port === '8999' ? '8998' : '8999')),
+      'another scheme': at(htu.replace(url.protocol, otherScheme)),
+      'a path alone': at(url.pathname),
+      'the URL in a list': at([htu]),
+      'missing URL': signing({ omit: ['htu'] }),
+    }),
   ]
 }
 
-export function badNonces({ sign, request: { nonce } }: BadProofParts): readonly BadProofRow[] {
+export function badNonces({ signing, request: { nonce } }: BadProofParts): readonly BadProofRow[] {
   if (nonce === undefined) return []
   return [
-    ['missing_nonce', 'no nonce', async () => await sign({ omit: ['nonce'] })],
-    ['invalid_nonce', 'another nonce', async () => await sign({ nonce: 'another' })],
-    ['invalid_nonce', 'nonce with more behind it', async () => await sign({ nonce: `${nonce}A` })],
-    ['invalid_nonce', 'nonce in a list', async () => await sign({ claims: { nonce: [nonce] } })],
+    ['missing_nonce', 'no nonce', signing({ omit: ['nonce'] })],
+    ['invalid_nonce', 'another nonce', signing({ nonce: 'another' })],
+    ['invalid_nonce', 'nonce with more behind it', signing({ nonce: `${nonce}A` })],
+    ['invalid_nonce', 'nonce in a list', signing({ claims: { nonce: [nonce] } })],
   ]
 }

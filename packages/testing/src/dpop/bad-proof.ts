@@ -29,8 +29,8 @@ export type BadProofRow = readonly [
 /** What bad proofs are made of. */
 export interface BadProofParts {
   readonly request: ProvenRequest
-  /** Signs a proof for the request that is sound but for what is stated; by default with the client's own key. */
-  readonly sign: (options?: Partial<ProofOptions>, key?: SigningKey) => Promise<string>
+  /** How to sign a proof for the request that is sound but for what is stated; by default with the client's own key. */
+  readonly signing: (options: Partial<ProofOptions>, key?: SigningKey) => () => Promise<string>
   readonly key: SigningKey
   readonly stranger: SigningKey
   /** By the clock. Seconds. */

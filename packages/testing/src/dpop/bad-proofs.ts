@@ -1,9 +1,7 @@
-import { isText } from '@portcullis/kit/options'
-
 import { createSigningKey, optionalMembersOf } from '../keys/signing-key.ts'
 import { badContents, badNonces, badRequests } from './bad-proof-claims.ts'
 import { badProofAlgorithms, badProofForms, badProofKeys } from './bad-proof-forms.ts'
-import type { BadProof } from './bad-proof.ts'
+import type { BadProof, BadProofParts } from './bad-proof.ts'
 import { checkProofRequest, makeProof, type ProofMaker, type ProvenRequest } from './proof.ts'
 
 // Makes all bad proofs of the tables for one request.
@@ -14,14 +12,14 @@ export async function createBadProofs(
   request: ProvenRequest,
 ): Promise<readonly BadProof[]> {
   checkProofRequest('badProofs', request)
-  const complaint = isText(request.token)
-  if (complaint !== undefined) throw new TypeError(`badProofs: token ${complaint}`)
   const stranger = await createSigningKey(key.algorithm, optionalMembersOf(key.algorithm))
-  const sign = async (options: object = {}, signer = key) =>
-    await makeProof({ clock, key: signer }, { ...request, ...options })
-  const [header = '', payload = '', signature = ''] = (await sign()).split('.')
+  const signing: BadProofParts['signing'] =
+    (options, signer = key) =>
+    async () =>
+      await makeProof({ clock, key: signer }, { ...request, ...options })
+  const [header = '', payload = '', signature = ''] = (await signing({})()).split('.')
   const now = Math.floor(clock.now())
-  const parts = { request, sign, key, stranger, now, header, payload, signature }
+  const parts = { request, signing, key, stranger, now, header, payload, signature }
   const rows = [
     ...badProofForms(parts),
     ...badProofAlgorithms(parts),

@@ -1,5 +1,5 @@
 import type { Algorithm } from '@portcullis/core'
-import { checkOptions, isClock, isText, oneOf } from '@portcullis/kit/options'
+import { checkArgument, checkOptions, isClock, isText, oneOf } from '@portcullis/kit/options'
 import type { JWK } from 'jose'
 
 import { type Clock, systemClock } from '../clock.ts'
@@ -63,8 +63,7 @@ export async function dpopClient(options: DpopClientOptions = {}): Promise<DpopC
     publicJwk: key.publicJwk,
     proof: async (proofOptions) => await makeProof(maker, proofOptions),
     async headers(proofOptions) {
-      const complaint = isText(proofOptions.token)
-      if (complaint !== undefined) throw new TypeError(`headers: token ${complaint}`)
+      checkArgument('headers', 'token', isText(proofOptions.token))
       const dpop = await makeProof(maker, proofOptions)
       return { authorization: `DPoP ${proofOptions.token}`, dpop }
     },

@@ -1,12 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 
-import { type OptionCheck, checkOptions, isText } from '@portcullis/kit/options'
+import { type OptionCheck, checkOptions, isText, mustBe } from '@portcullis/kit/options'
 
 import type { Clock } from '../clock.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
-import { isOctets, octetsOf } from '../octets.ts'
-import { isObject, isTextList } from '../options.ts'
-import type { TokenOptions } from '../tokens/token.ts'
+import { octetsOf } from '../octets.ts'
+import { isObject, isPayload, isTextList } from '../options.ts'
+import { type TokenOptions, without } from '../tokens/token.ts'
 
 // Makes one DPoP proof, sound or not. It shares no code with core, which checks proofs.
 
@@ -31,8 +31,7 @@ export interface ProofMaker {
   readonly key: SigningKey
 }
 
-const isUrl: OptionCheck = (value) =>
-  URL.canParse(String(value)) ? undefined : 'must be an absolute URL'
+const isUrl = mustBe('an absolute URL', (value) => URL.canParse(String(value)))
 
 const REQUEST: Readonly<Record<keyof ProvenRequest, OptionCheck>> = {
   method: isText,
@@ -43,13 +42,7 @@ const REQUEST: Readonly<Record<keyof ProvenRequest, OptionCheck>> = {
 
 /** @throws TypeError for a wrong, misspelt or missing member. */
 export function checkProofRequest(caller: string, request: ProvenRequest): void {
-  checkOptions(caller, request, REQUEST)
-  checkUrl(caller, request)
-}
-
-function checkUrl(caller: string, { url }: ProofOptions): void {
-  const complaint = isUrl(url)
-  if (complaint !== undefined) throw new TypeError(`${caller}: url ${complaint}`)
+  checkOptions(caller, request, REQUEST, ['url', 'token'])
 }
 
 /**
@@ -63,22 +56,15 @@ export async function makeProof(
   { clock, key }: ProofMaker,
   options: ProofOptions,
 ): Promise<string> {
-  checkOptions('proof', options, {
-    ...REQUEST,
-    claims: isObject,
-    header: isObject,
-    omit: isTextList,
-    payload: (value) =>
-      typeof value === 'string' || isOctets(value) ? undefined : 'must be a string or octets',
-  })
-  checkUrl('proof', options)
+  const checks = { claims: isObject, header: isObject, omit: isTextList, payload: isPayload }
+  checkOptions('proof', options, { ...REQUEST, ...checks }, ['url'])
   const { method = 'GET', url, token, nonce, omit = [] } = options
   const claims = {
     jti: randomUUID(),
     htm: method,
     htu: targetOf(url),
     iat: Math.floor(clock.now()),
-    ...(token === undefined ? {} : { ath: hashOf(token) }),
+    ...(token === undefined ? {} : { ath: hash('sha256', token, 'base64url') }),
     ...(nonce === undefined ? {} : { nonce }),
     ...options.claims,
   }
@@ -91,16 +77,4 @@ export async function makeProof(
 export function targetOf(url: string | URL): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`
-}
-
-/** The claim `ath`. */
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
-}
-
-function without(
-  members: Readonly<Record<string, unknown>>,
-  omit: readonly string[],
-): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !omit.includes(name)))
 }

@@ -1,9 +1,12 @@
 import type { TestIssuer } from '../issuer.ts'
+import { rows } from '../rows.ts'
 import {
-  type LogoutTokenOptions,
   type EventTokenOptions,
+  LOGOUT_EVENT,
+  type LogoutTokenOptions,
   signLogoutToken,
   signSecurityEvent,
+  uriOf,
 } from './event-token.ts'
 
 // Events of every kind that a receiver must refuse.
@@ -26,40 +29,39 @@ export interface BadEventParts {
   readonly revokes: 'session' | 'subject'
 }
 
-const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout'
-const REVOKED = 'https://schemas.openid.net/secevent/caep/event-type/session-revoked'
+const OF_A_SESSION = 'of a session, where users are revoked'
+const REVOKED = uriOf('session-revoked')
+
+/** How to sign an event that is sound but for what is stated. */
+type Signing<Options> = (options: Options, signer?: TestIssuer) => () => Promise<string>
 
 export async function createBadLogouts(parts: BadEventParts): Promise<readonly BadEvent[]> {
   const { issuer, forger, audience, now, revokes } = parts
-  const sign = async (options: LogoutTokenOptions = {}, signer = issuer) =>
-    await signLogoutToken(signer, audience, { sub: 'ada', sid: 's-1', ...options })
-  const claims = (changed: Readonly<Record<string, unknown>>) => async () =>
-    await sign({ claims: changed })
-  const without =
-    (...omit: readonly string[]) =>
+  const signing: Signing<LogoutTokenOptions> =
+    (options, signer = issuer) =>
     async () =>
-      await sign({ omit })
+      await signLogoutToken(signer, audience, { sub: 'ada', sid: 's-1', ...options })
+  const claims = (changed: Readonly<Record<string, unknown>>) => signing({ claims: changed })
+  const idToken = { aud: audience, sub: 'ada', sid: 's-1', nonce: 'n', jti: 'j' }
   return await made([
-    ...badForms(parts, sign),
-    ['invalid_key', 'forged', async () => await sign({}, forger)],
-    ['invalid_request', 'expired', claims({ iat: now - 300, exp: now - 180 })],
-    ['invalid_request', 'without an end', without('exp')],
-    ['invalid_request', 'with an end that is null', claims({ exp: null })],
-    ['invalid_request', 'with a nonce', claims({ nonce: 'n' })],
-    ['invalid_request', 'with another event', claims({ events: { [REVOKED]: {} } })],
-    ['invalid_request', 'with events that are null', claims({ events: null })],
-    ['invalid_request', 'with an event that is no object', claims({ events: { [LOGOUT]: true } })],
-    ['invalid_request', 'of nobody', without('sub', 'sid')],
-    ['invalid_request', 'of a user that is a number', claims({ sub: 7 })],
-    ['invalid_request', 'of a session without a name', claims({ sid: '' })],
-    ['invalid_request', 'of a session in a list', claims({ sid: ['s-1'] })],
-    // With `revokes: 'session'` a log-out without `sid` means all sessions of its user.
-    ...only(revokes === 'subject', [
-      'invalid_request',
-      'of a session, where users are revoked',
-      without('sub'),
-    ]),
-    ['invalid_request', 'that is an ID token', idToken(parts)],
+    ...badForms(parts, signing),
+    ['invalid_key', 'forged', signing({}, forger)],
+    ...rows<Row>('invalid_request', {
+      expired: claims({ iat: now - 300, exp: now - 180 }),
+      'without an end': signing({ omit: ['exp'] }),
+      'with an end that is null': claims({ exp: null }),
+      'with a nonce': claims({ nonce: 'n' }),
+      'with another event': claims({ events: { [REVOKED]: {} } }),
+      'with events that are null': claims({ events: null }),
+      'with an event that is no object': claims({ events: { [LOGOUT_EVENT]: true } }),
+      'of nobody': signing({ omit: ['sub', 'sid'] }),
+      'of a user that is a number': claims({ sub: 7 }),
+      'of a session without a name': claims({ sid: '' }),
+      'of a session in a list': claims({ sid: ['s-1'] }),
+      // With `revokes: 'session'` a log-out without `sid` means all sessions of its user.
+      ...(revokes === 'subject' ? { [OF_A_SESSION]: signing({ omit: ['sub'] }) } : {}),
+      'that is an ID token': async () => await issuer.token({ claims: idToken }),
+    }),
   ])
 }
 
@@ -68,99 +70,69 @@ export async function createBadSecurityEvents(parts: BadEventParts): Promise<rea
   const iss = String(issuer.verifierOptions.issuer)
   const user = { format: 'iss_sub', iss, sub: 'ada' }
   const session = { format: 'opaque', id: 's-1' }
+  const device = { format: 'opaque', id: 'd' }
   const usual = { type: 'session-revoked', subject: { format: 'complex', user, session } }
-  const sign = async (options: Partial<EventTokenOptions> = {}, signer = issuer) =>
-    await signSecurityEvent(signer, audience, { ...usual, ...options })
-  const claims = (changed: Readonly<Record<string, unknown>>) => async () =>
-    await sign({ claims: changed })
-  const of = (subject: EventTokenOptions['subject']) => async () => await sign({ subject })
+  const signing: Signing<Partial<EventTokenOptions>> =
+    (options, signer = issuer) =>
+    async () =>
+      await signSecurityEvent(signer, audience, { ...usual, ...options })
+  const claims = (changed: Readonly<Record<string, unknown>>) => signing({ claims: changed })
+  const of = (subject: EventTokenOptions['subject']) => signing({ subject })
+  const disabling = (subject: EventTokenOptions['subject']) =>
+    signing({ type: 'account-disabled', subject })
   return await made([
-    ...badForms(parts, sign),
-    ['invalid_key', 'forged', async () => await sign({}, forger)],
-    ['invalid_request', 'with an end', claims({ exp: now + 300 })],
-    ['invalid_request', 'with a sub', claims({ sub: 'ada' })],
-    ['invalid_request', 'with an event that is no object', claims({ events: { [REVOKED]: 1 } })],
-    ['invalid_request', 'without a subject', async () => await sign({ omit: ['sub_id'] })],
-    ['invalid_request', 'of a subject without a format', of({ sub: 'ada' })],
-    ['invalid_request', 'of a user of another issuer', of({ ...user, iss: `${iss}.test` })],
-    ['invalid_request', 'of a user with a member more', of({ ...user, tenant: 't' })],
-    ['invalid_request', 'of an address', of({ format: 'email', email: 'ada@api.test' })],
-    ['invalid_request', 'of an account', of({ format: 'account', uri: 'acct:ada@api.test' })],
-    [
-      'invalid_request',
-      'of a token of another issuer',
-      of({ format: 'jwt_id', iss: 'x', jti: 'j' }),
-    ],
-    [
-      'invalid_request',
-      'of a whole account by one of its tokens',
-      async () =>
-        await sign({ type: 'account-disabled', subject: { format: 'jwt_id', iss, jti: 'j' } }),
-    ],
-    [
-      'invalid_request',
-      'of one device of a user',
-      of({ ...usual.subject, device: { format: 'opaque', id: 'd' } }),
-    ],
-    [
-      'invalid_request',
-      'of a whole account by one of its sessions',
-      async () => await sign({ type: 'account-disabled', subject: { format: 'complex', session } }),
-    ],
-    ...only(revokes === 'subject', [
-      'invalid_request',
-      'of a session, where users are revoked',
-      of(session),
-    ]),
-    [
-      'invalid_request',
-      'that is a log-out token',
-      async () => await signLogoutToken(issuer, audience, { sub: 'ada', sid: 's-1' }),
-    ],
+    ...badForms(parts, signing),
+    ['invalid_key', 'forged', signing({}, forger)],
+    ...rows<Row>('invalid_request', {
+      'with an end': claims({ exp: now + 300 }),
+      'with a sub': claims({ sub: 'ada' }),
+      'with an event that is no object': claims({ events: { [REVOKED]: 1 } }),
+      'without a subject': signing({ omit: ['sub_id'] }),
+      'of a subject without a format': of({ sub: 'ada' }),
+      'of a user of another issuer': of({ ...user, iss: `${iss}.test` }),
+      'of a user with a member more': of({ ...user, tenant: 't' }),
+      'of an address': of({ format: 'email', email: 'ada@api.test' }),
+      'of an account': of({ format: 'account', uri: 'acct:ada@api.test' }),
+      'of a token of another issuer': of({ format: 'jwt_id', iss: 'x', jti: 'j' }),
+      'of a whole account by one of its tokens': disabling({ format: 'jwt_id', iss, jti: 'j' }),
+      'of one device of a user': of({ ...usual.subject, device }),
+      'of a whole account by one of its sessions': disabling({ format: 'complex', session }),
+      ...(revokes === 'subject' ? { [OF_A_SESSION]: of(session) } : {}),
+      'that is a log-out token': async () =>
+        await signLogoutToken(issuer, audience, { sub: 'ada', sid: 's-1' }),
+    }),
   ])
 }
 
 /** What is wrong with both kinds in the same way. */
 function badForms(
   { issuer, audience, now }: BadEventParts,
-  sign: (options: LogoutTokenOptions) => Promise<string>,
+  signing: Signing<LogoutTokenOptions>,
 ): readonly Row[] {
-  const claims = (changed: Readonly<Record<string, unknown>>) => async () =>
-    await sign({ claims: changed })
-  const typed = (typ: string) => async () => await sign({ header: { typ } })
+  const claims = (changed: Readonly<Record<string, unknown>>) => signing({ claims: changed })
+  const otherIssuer = `${String(issuer.verifierOptions.issuer)}.test`
   return [
-    ['invalid_request', 'that is no token', async () => 'not a token'],
-    ['invalid_request', 'that is an access token', async () => await issuer.token()],
-    ['invalid_request', 'of the type of access tokens', typed('at+jwt')],
-    ['invalid_request', 'of a type that begins alike', typed('logout+jwts')],
-    [
-      'invalid_issuer',
-      'of another issuer',
-      claims({ iss: `${String(issuer.verifierOptions.issuer)}.test` }),
-    ],
+    ['invalid_issuer', 'of another issuer', claims({ iss: otherIssuer })],
     ['invalid_audience', 'for another audience', claims({ aud: `${audience}.test` })],
-    ['invalid_audience', 'for nobody', async () => await sign({ omit: ['aud'] })],
-    ['invalid_request', 'from the future', claims({ iat: now + 3600 })],
-    ['invalid_request', 'without a time', async () => await sign({ omit: ['iat'] })],
-    ['invalid_request', 'without a name', async () => await sign({ omit: ['jti'] })],
-    ['invalid_request', 'with a name that is a number', claims({ jti: 7 })],
-    ['invalid_request', 'without events', async () => await sign({ omit: ['events'] })],
-    ['invalid_request', 'with no event', claims({ events: {} })],
-    ['invalid_request', 'with events in a list', claims({ events: [REVOKED] })],
+    ['invalid_audience', 'for nobody', signing({ omit: ['aud'] })],
+    ...rows<Row>('invalid_request', {
+      'that is no token': async () => 'not a token',
+      'that is an access token': async () => await issuer.token(),
+      'of the type of access tokens': signing({ header: { typ: 'at+jwt' } }),
+      'of a type that begins alike': signing({ header: { typ: 'logout+jwts' } }),
+      'from the future': claims({ iat: now + 3600 }),
+      'without a time': signing({ omit: ['iat'] }),
+      'without a name': signing({ omit: ['jti'] }),
+      'with a name that is a number': claims({ jti: 7 }),
+      'without events': signing({ omit: ['events'] }),
+      'with no event': claims({ events: {} }),
+      'with events in a list': claims({ events: [REVOKED] }),
+    }),
   ]
 }
 
-function only(condition: boolean, row: Row): readonly Row[] {
-  return condition ? [row] : []
-}
-
-function idToken({ issuer, audience }: BadEventParts): () => Promise<string> {
-  return async () =>
-    await issuer.token({ claims: { aud: audience, sub: 'ada', sid: 's-1', nonce: 'n', jti: 'j' } })
-}
-
-async function made(rows: readonly Row[]): Promise<readonly BadEvent[]> {
+async function made(table: readonly Row[]): Promise<readonly BadEvent[]> {
   return await Promise.all(
-    rows.map(async ([err, name, make]) => ({ name, err, token: await make() })),
+    table.map(async ([err, name, make]) => ({ name, err, token: await make() })),
   )
 }

@@ -24,10 +24,7 @@ export interface EventTokenOptions extends Pick<TokenOptions, 'claims' | 'header
   event?: Readonly<Record<string, unknown>> | undefined
 }
 
-const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
-
-const NAMESPACE = 'https://schemas.openid.net/secevent'
-
+export const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const RISC: ReadonlySet<string> = new Set([
   'account-credential-change-required',
   'account-disabled',
@@ -92,8 +89,8 @@ export async function signSecurityEvent(
   })
 }
 
-function uriOf(type: string): string {
+export function uriOf(type: string): string {
   if (type.includes(':')) return type
   const profile = RISC.has(type) ? 'risc' : SSF.has(type) ? 'ssf' : 'caep'
-  return `${NAMESPACE}/${profile}/event-type/${type}`
+  return `https://schemas.openid.net/secevent/${profile}/event-type/${type}`
 }

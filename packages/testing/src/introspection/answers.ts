@@ -1,5 +1,12 @@
 import type { SigningKey } from '../keys/signing-key.ts'
-import { type ClaimOptions, claimsOf, signToken, type TokenDefaults } from '../tokens/token.ts'
+import {
+  type ClaimOptions,
+  claimsOf,
+  signToken,
+  type TokenDefaults,
+  type TokenOptions,
+  without,
+} from '../tokens/token.ts'
 import type { Question } from './opaque-tokens.ts'
 
 // Writes what is said of a token, as plain JSON or signed.
@@ -58,19 +65,13 @@ export async function answerWith(
 export async function signAnswer(
   defaults: TokenDefaults,
   question: Question,
-  parts: { readonly [Part in 'claims' | 'header']?: Readonly<Record<string, unknown>> } & {
-    readonly omit?: readonly string[]
-  },
+  parts: Pick<TokenOptions, 'claims' | 'header' | 'omit'>,
   key?: SigningKey,
 ): Promise<string> {
-  const payload = { ...envelope(defaults, question), ...parts.claims }
-  const left = Object.entries(payload).filter(([name]) => parts.omit?.includes(name) !== true)
-  const options = {
-    header: { typ: SIGNED_TYPE, ...parts.header },
-    omit: parts.omit,
-    payload: JSON.stringify(Object.fromEntries(left)),
-  }
-  return await signToken(defaults, options, key)
+  const { claims, omit = [] } = parts
+  const payload = JSON.stringify(without({ ...envelope(defaults, question), ...claims }, omit))
+  const header = { typ: SIGNED_TYPE, ...parts.header }
+  return await signToken(defaults, { header, omit, payload }, key)
 }
 
 function envelope(defaults: TokenDefaults, { clientId, origin }: Question) {

@@ -1,5 +1,6 @@
 import { base64url } from 'jose'
 
+import { rows } from '../rows.ts'
 import type { Backend } from '../service/backend.ts'
 import { EMULATED } from '../service/emulation.ts'
 import { badClaims, badPayloads } from '../tokens/bad-claims.ts'
@@ -30,13 +31,12 @@ export async function createBadAnswers(
   const usual = { expiresIn: LONG_LIFE, ...base }
   const sound = stateToken(defaults, usual).at
   const parts = { defaults, stranger: await backend.stranger(), sound }
-  const rows = [
+  const answers = [
     ...wrongWords(parts),
     ...wrongResponses(parts),
     ...(signed ? badSignedAnswers(parts) : []),
   ].map(([reason, name, answer]) => ({ reason, name, token: tokens.add(answer) }))
-  const all = [...rows, ...(await asTokens(parts, usual, tokens))]
-  return all.map(({ reason, name, token }) => ({
+  return [...answers, ...(await asTokens(parts, usual, tokens))].map(({ reason, name, token }) => ({
     name,
     code:
       reason === 'bad_answer' || reason === 'unreachable'
@@ -54,34 +54,25 @@ async function asTokens(
   tokens: OpaqueTokens,
 ): Promise<readonly Pick<BadAnswer, 'name' | 'reason' | 'token'>[]> {
   const defaults = { ...parts.defaults, issuer: issuerAt(parts.defaults, EMULATED) }
-  const sign: BadTokenParts['sign'] = async ({ payload, ...options } = {}) => {
+  const signing: BadTokenParts['signing'] = ({ payload, ...options }) => {
     const claims = { ...usual.claims, ...options.claims }
     const { at } = stateToken(parts.defaults, { ...usual, ...options, claims })
-    return await Promise.resolve(
-      tokens.add(
-        async (question) =>
-          await answerWith(
-            parts.defaults,
-            question,
-            payload ?? JSON.stringify(at(question.origin)),
-          ),
-      ),
-    )
+    const answer: Answer = async (question) =>
+      await answerWith(parts.defaults, question, payload ?? JSON.stringify(at(question.origin)))
+    return () => tokens.add(answer)
   }
   const payload = base64url.encode(JSON.stringify(parts.sound(EMULATED)))
-  const rows = [...badPayloads({ sign, payload }), ...badClaims({ sign, defaults })]
+  const wrong = [...badPayloads(signing, payload), ...badClaims(signing, defaults)]
   // `exp` is optional in an answer (RFC 7662 section 2.2), and what is null there is missing.
-  const wrong = rows.filter(([, name]) => !['missing expiry', 'expiry null'].includes(name))
+  const refused = wrong.filter(([, name]) => !['missing expiry', 'expiry null'].includes(name))
   return await Promise.all(
-    wrong.map(async ([reason, name, make]) => ({
+    refused.map(async ([reason, name, make]) => ({
       reason: reason === 'malformed' ? 'bad_answer' : reason,
       name,
       token: await make(),
     })),
   )
 }
-
-const NO_KIND = { token_type: undefined, token_use: undefined, typ: undefined }
 
 /** Answers of the right form that do not say what an answer has to say. */
 function wrongWords({ defaults, sound }: BadAnswerParts): readonly BadAnswerRow[] {
@@ -95,30 +86,27 @@ function wrongWords({ defaults, sound }: BadAnswerParts): readonly BadAnswerRow[
       await answerWith(defaults, question, JSON.stringify({ ...sound(question.origin), ...claims }))
   // One that is `undefined` is left out.
   const active = (value: unknown) => claiming({ active: value })
+  const deep = `{"deep":${'['.repeat(10_000)}${']'.repeat(10_000)},`
   return [
     ['inactive', 'active false, with claims', active(false)],
-    ['bad_answer', 'active as string', active('true')],
-    ['bad_answer', 'active as number', active(1)],
-    ['bad_answer', 'active null', active(null)],
-    ['bad_answer', 'active as list', active([true])],
-    ['bad_answer', 'active missing', active(undefined)],
-    [
-      'bad_answer',
-      'active false and true',
-      saying((text) => text.replace('{', '{"active":false,')),
-    ],
-    [
-      'bad_answer',
-      'nested ten thousand levels',
-      saying((text) => text.replace('{', `{"deep":${'['.repeat(10_000)}${']'.repeat(10_000)},`)),
-    ],
-    ['bad_answer', 'longer than a megabyte', saying((text) => `${text}${' '.repeat(2 ** 20)}`)],
-    ['type', 'refresh token', claiming({ token_type: 'refresh_token' })],
-    ['type', 'refresh token by its typ', claiming({ typ: 'Refresh' })],
-    ['type', 'refresh token by its token_use', claiming({ token_use: 'refresh_token' })],
-    // As several issuers answer about their refresh tokens.
-    ['type', 'no kind of token', claiming(NO_KIND)],
-    ['type', 'token_type as list', claiming({ token_type: ['Bearer'] })],
+    ...rows<BadAnswerRow>('bad_answer', {
+      'active as string': active('true'),
+      'active as number': active(1),
+      'active null': active(null),
+      'active as list': active([true]),
+      'active missing': active(undefined),
+      'active false and true': saying((text) => text.replace('{', '{"active":false,')),
+      'nested ten thousand levels': saying((text) => text.replace('{', deep)),
+      'longer than a megabyte': saying((text) => `${text}${' '.repeat(2 ** 20)}`),
+    }),
+    ...rows<BadAnswerRow>('type', {
+      'refresh token': claiming({ token_type: 'refresh_token' }),
+      'refresh token by its typ': claiming({ typ: 'Refresh' }),
+      'refresh token by its token_use': claiming({ token_use: 'refresh_token' }),
+      // As several issuers answer about their refresh tokens.
+      'no kind of token': claiming({ token_type: undefined, token_use: undefined, typ: undefined }),
+      'token_type as list': claiming({ token_type: ['Bearer'] }),
+    }),
     ['binding', 'DPoP without a key', claiming({ token_type: 'DPoP' })],
   ]
 }
@@ -129,26 +117,23 @@ function wrongResponses({ defaults, sound }: BadAnswerParts): readonly BadAnswer
     (status: number, headers: Readonly<Record<string, string>> = {}): Answer =>
     async (question) => {
       const answer = await answerWith(defaults, question, JSON.stringify(sound(question.origin)))
-      const isEmpty = status === 204
-      return new Response(isEmpty ? null : answer.body, {
+      return new Response(status === 204 ? null : answer.body, {
         status,
         headers: { ...Object.fromEntries(answer.headers), ...headers },
       })
     }
   return [
-    ['bad_answer', 'content type of a page', responding(200, { 'content-type': 'text/html' })],
-    [
-      'bad_answer',
-      'content type of a token',
-      responding(200, { 'content-type': 'application/jwt' }),
-    ],
-    ['bad_answer', 'redirect', responding(302, { location: '/elsewhere' })],
-    ['bad_answer', 'redirect that keeps the method', responding(307, { location: '/elsewhere' })],
-    ['bad_answer', 'client refused', responding(401, { 'www-authenticate': 'Basic' })],
-    ['bad_answer', 'client forbidden', responding(403)],
-    ['bad_answer', 'another success', responding(201)],
-    ['bad_answer', 'no content', responding(204)],
-    ['bad_answer', 'empty', () => jsonAnswer('')],
+    ...rows<BadAnswerRow>('bad_answer', {
+      'content type of a page': responding(200, { 'content-type': 'text/html' }),
+      'content type of a token': responding(200, { 'content-type': 'application/jwt' }),
+      redirect: responding(302, { location: '/elsewhere' }),
+      'redirect that keeps the method': responding(307, { location: '/elsewhere' }),
+      'client refused': responding(401, { 'www-authenticate': 'Basic' }),
+      'client forbidden': responding(403),
+      'another success': responding(201),
+      'no content': responding(204),
+      empty: () => jsonAnswer(''),
+    }),
     ['unreachable', 'fault of the server', responding(500)],
     ['unreachable', 'too many requests', responding(429, { 'retry-after': '1' })],
   ]

@@ -2,6 +2,7 @@ import { base64url, CompactEncrypt, CompactSign } from 'jose'
 
 import type { SigningKey } from '../keys/signing-key.ts'
 import { octetsOf } from '../octets.ts'
+import { rows } from '../rows.ts'
 import { jsonAnswer, SIGNED_TYPE, signAnswer, signedAnswer } from './answers.ts'
 import type { BadAnswerParts, BadAnswerRow } from './bad-answer.ts'
 import type { Answer, Question } from './opaque-tokens.ts'
@@ -32,18 +33,14 @@ function wrongForms(parts: BadAnswerParts): readonly BadAnswerRow[] {
     (make: (jwt: string) => string | Promise<string>): Answer =>
     async (question) =>
       signedAnswer(await make(await sign(question)))
-  return [
-    ['bad_answer', 'plain instead of signed', ({ origin }) => jsonAnswer(sound(origin))],
-    [
-      'bad_answer',
-      'signed, as plain JSON',
-      async (question) => jsonAnswer(JSON.stringify(await sign(question))),
-    ],
-    ['bad_answer', 'plain JSON, as signed', ({ origin }) => signedAnswer(sound(origin))],
-    ['bad_answer', 'encrypted', whole(async (jwt) => await encrypted(jwt))],
-    ['bad_answer', 'four parts', whole((jwt) => `${jwt}.`)],
-    ['bad_answer', 'two answers', whole((jwt) => `${jwt}\n${jwt}`)],
-  ]
+  return rows<BadAnswerRow>('bad_answer', {
+    'plain instead of signed': ({ origin }) => jsonAnswer(sound(origin)),
+    'signed, as plain JSON': async (question) => jsonAnswer(JSON.stringify(await sign(question))),
+    'plain JSON, as signed': ({ origin }) => signedAnswer(sound(origin)),
+    encrypted: whole(encrypted),
+    'four parts': whole((jwt) => `${jwt}.`),
+    'two answers': whole((jwt) => `${jwt}\n${jwt}`),
+  })
 }
 
 async function encrypted(jwt: string): Promise<string> {
@@ -56,85 +53,67 @@ function wrongSignatures(parts: BadAnswerParts): readonly BadAnswerRow[] {
   const sign = signer(parts)
   const { stranger, defaults } = parts
   const kidOf = () => {
-    const { kid } = defaults.keys.published.publicJwk
+    const { kid } = defaults.keys.state.published.publicJwk
     return kid === undefined ? {} : { kid }
   }
   const altered =
-    (change: (segments: readonly string[]) => readonly string[]): Answer =>
+    (change: (segments: readonly string[]) => readonly unknown[]): Answer =>
     async (question) =>
       signedAnswer(change((await sign(question)).split('.')).join('.'))
   const unsigned = base64url.encode(JSON.stringify({ alg: 'none', typ: SIGNED_TYPE }))
-  return [
-    [
-      'bad_answer',
-      'key of somebody else',
-      async (question) => signedAnswer(await sign(question, { header: kidOf() }, stranger)),
-    ],
-    [
-      'bad_answer',
-      'tampered signature',
-      altered(([header = '', payload = '']) => [header, payload, base64url.encode('forged')]),
-    ],
-    [
-      'bad_answer',
-      'alg none',
-      altered(([, payload = '', signature = '']) => [unsigned, payload, signature]),
-    ],
-    [
-      'bad_answer',
-      'alg none and no signature',
-      altered(([, payload = '']) => [unsigned, payload, '']),
-    ],
-    [
-      'bad_answer',
-      'HS256 keyed with the public key',
-      async (question) => {
-        const [, payload = ''] = (await sign(question)).split('.')
-        const secret = octetsOf(await defaults.keys.published.publicPem())
-        return signedAnswer(
-          await new CompactSign(octetsOf(base64url.decode(payload)))
-            .setProtectedHeader({ alg: 'HS256', ...kidOf(), typ: SIGNED_TYPE })
-            .sign(secret),
-        )
-      },
-    ],
-  ]
+  const confused: Answer = async (question) => {
+    const [, payload = ''] = (await sign(question)).split('.')
+    const secret = octetsOf(await defaults.keys.state.published.publicPem())
+    return signedAnswer(
+      await new CompactSign(octetsOf(base64url.decode(payload)))
+        .setProtectedHeader({ alg: 'HS256', ...kidOf(), typ: SIGNED_TYPE })
+        .sign(secret),
+    )
+  }
+  return rows<BadAnswerRow>('bad_answer', {
+    'key of somebody else': async (question) =>
+      signedAnswer(await sign(question, { header: kidOf() }, stranger)),
+    'tampered signature': altered(([header, payload]) => [
+      header,
+      payload,
+      base64url.encode('forged'),
+    ]),
+    'alg none': altered(([, payload, signature]) => [unsigned, payload, signature]),
+    'alg none and no signature': altered(([, payload]) => [unsigned, payload, '']),
+    'HS256 keyed with the public key': confused,
+  })
 }
 
 function wrongMembers(parts: BadAnswerParts): readonly BadAnswerRow[] {
   const sign = signer(parts)
   const now = Math.floor(parts.defaults.clock.now())
   const signing =
-    (change: Parts | ((question: Question) => Parts)): Answer =>
+    (change: Parts): Answer =>
     async (question) =>
-      signedAnswer(await sign(question, typeof change === 'function' ? change(question) : change))
+      signedAnswer(await sign(question, change))
   const claiming = (claims: Readonly<Record<string, unknown>>) => signing({ claims })
-  return [
-    ['bad_answer', 'wrong typ', signing({ header: { typ: 'JWT' } })],
-    ['bad_answer', 'typ of an access token', signing({ header: { typ: 'at+jwt' } })],
-    ['bad_answer', 'missing typ', signing({ omit: ['typ'] })],
-    ['bad_answer', 'answer of another issuer', claiming({ iss: 'https://stranger.test' })],
-    ['bad_answer', 'answer without an issuer', signing({ omit: ['iss'] })],
-    ['bad_answer', 'answer for another client', claiming({ aud: 'stranger' })],
-    ['bad_answer', 'answer for nobody', signing({ omit: ['aud'] })],
-    ['bad_answer', 'answer of long ago', claiming({ iat: now - LONG })],
-    ['bad_answer', 'answer of the future', claiming({ iat: now + LONG })],
-    ['bad_answer', 'answer without a time', signing({ omit: ['iat'] })],
-    ['bad_answer', 'answer that has expired', claiming({ exp: now - LONG })],
-    ['bad_answer', 'token_introspection missing', signing({ omit: ['token_introspection'] })],
-    ['bad_answer', 'token_introspection null', claiming({ token_introspection: null })],
-    ['bad_answer', 'token_introspection true', claiming({ token_introspection: true })],
-    [
-      'bad_answer',
-      'token_introspection as string',
-      signing(({ origin }) => ({
-        claims: { token_introspection: JSON.stringify(parts.sound(origin)) },
-      })),
-    ],
-    [
-      'bad_answer',
-      'active outside of token_introspection',
-      signing({ claims: { active: true }, omit: ['token_introspection'] }),
-    ],
-  ]
+  return rows<BadAnswerRow>('bad_answer', {
+    'wrong typ': signing({ header: { typ: 'JWT' } }),
+    'typ of an access token': signing({ header: { typ: 'at+jwt' } }),
+    'missing typ': signing({ omit: ['typ'] }),
+    'answer of another issuer': claiming({ iss: 'https://stranger.test' }),
+    'answer without an issuer': signing({ omit: ['iss'] }),
+    'answer for another client': claiming({ aud: 'stranger' }),
+    'answer for nobody': signing({ omit: ['aud'] }),
+    'answer of long ago': claiming({ iat: now - LONG }),
+    'answer of the future': claiming({ iat: now + LONG }),
+    'answer without a time': signing({ omit: ['iat'] }),
+    'answer that has expired': claiming({ exp: now - LONG }),
+    'token_introspection missing': signing({ omit: ['token_introspection'] }),
+    'token_introspection null': claiming({ token_introspection: null }),
+    'token_introspection true': claiming({ token_introspection: true }),
+    'token_introspection as string': async (question) => {
+      const claims = { token_introspection: JSON.stringify(parts.sound(question.origin)) }
+      return signedAnswer(await sign(question, { claims }))
+    },
+    'active outside of token_introspection': signing({
+      claims: { active: true },
+      omit: ['token_introspection'],
+    }),
+  })
 }

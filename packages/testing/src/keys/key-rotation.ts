@@ -41,7 +41,7 @@ export type KeyDocument = Readonly<JWK> | { readonly keys: readonly Readonly<JWK
 export interface KeyState {
   readonly signing: SigningKey
   readonly document: KeyDocument
-  /** The newest key in the document. */
+  /** The newest key in the document, which need not be the one that signs. */
   readonly published: SigningKey
   /** Another key in the document. */
   readonly besides?: SigningKey | undefined
@@ -53,13 +53,9 @@ export type RotationStep = NonNullable<Rotation['next']>
 
 /** An issuer's key, and its rotations. */
 export interface KeyRotation {
-  readonly signing: SigningKey
-  readonly document: KeyDocument
-  /** The newest key in the document, which need not be the one that signs. */
-  readonly published: SigningKey
+  readonly state: KeyState
   /** The document before it last changed, if it has. */
   readonly staleDocument: KeyDocument | undefined
-  readonly state: KeyState
   rotate(options?: RotateOptions): Promise<Rotation>
   rollBack(): void
   pending(): Rotation | undefined
@@ -120,20 +116,11 @@ export function createKeyRotation(
   }
 
   return {
-    get signing() {
-      return state.signing
-    },
-    get document() {
-      return state.document
-    },
-    get published() {
-      return state.published
+    get state() {
+      return state
     },
     get staleDocument() {
       return staleDocument
-    },
-    get state() {
-      return state
     },
     rotate,
     rollBack() {

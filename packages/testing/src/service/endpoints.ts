@@ -1,4 +1,4 @@
-import { type OptionCheck, checkOptions, isFunction, isText } from '@portcullis/kit/options'
+import { type OptionCheck, checkOptions, isFunction, isText, mustBe } from '@portcullis/kit/options'
 
 import { isObject, isSeconds, isString, isTextList } from '../options.ts'
 import { urlAsked } from './asked-url.ts'
@@ -66,7 +66,7 @@ export function respondAsTokenService(backend: Backend, options: TokenServiceOpt
   const { clock, keys, outages } = backend
 
   function publish({ method }: Request): Response {
-    return method === 'GET' ? Response.json(keys.document) : refuse(405, 'GET')
+    return method === 'GET' ? Response.json(keys.state.document) : refuse(405, 'GET')
   }
 
   async function logIn(request: Request, form: URLSearchParams): Promise<Response> {
@@ -140,10 +140,7 @@ export function checkServiceOptions(
   checkOptions(caller, options, {
     ...checks,
     logins: isObject,
-    response: (value) =>
-      value === 'text' || value === 'json' || isFieldName(value)
-        ? undefined
-        : "must be 'text', 'json' or { field: a name }",
+    response: mustBe("'text', 'json' or { field: a name }", isResponse),
     dpopNonce: isFunction,
   })
   for (const [loginId, login] of Object.entries(options.logins ?? {})) {
@@ -168,16 +165,13 @@ export function checkTokenServiceOptions(options: TokenServiceOptions): void {
   }
 }
 
-export const isPublicJwk: OptionCheck = (value) =>
-  typeof value === 'object' && value !== null && isAsymmetric(Reflect.get(value, 'kty'))
-    ? undefined
-    : 'must be a public JWK'
-
-function isAsymmetric(kty: unknown): boolean {
+export const isPublicJwk: OptionCheck = mustBe('a public JWK', (value) => {
+  const kty: unknown = Reflect.get(Object(value) as object, 'kty')
   return typeof kty === 'string' && kty !== 'oct'
-}
+})
 
-function isFieldName(value: unknown): boolean {
+function isResponse(value: unknown): boolean {
+  if (value === 'text' || value === 'json') return true
   return (
     typeof value === 'object' &&
     value !== null &&

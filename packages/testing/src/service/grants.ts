@@ -30,9 +30,9 @@ export function createGrants(
   /** The claims of a sound token of this issuer, which is bound to nothing. */
   async function read(token: string): Promise<JWTPayload | undefined> {
     if (!isHarmlessJws(token)) return undefined
-    const { document } = keys
+    const { document, signing } = keys.state
+    const { algorithm } = signing
     for (const jwk of 'keys' in document ? document.keys : [document]) {
-      const { algorithm } = keys.signing
       const verified = await jwtVerify(token, await importJWK({ ...jwk }, algorithm), {
         algorithms: [algorithm],
         currentDate: new Date(clock.now() * 1000),

@@ -93,7 +93,8 @@ export function createOutages(
       outage.left -= 1
       const { kind, delay } = outage
       if (typeof kind === 'number') return new Response(null, { status: kind })
-      const { document, staleDocument } = keys
+      const { state, staleDocument } = keys
+      const { document } = state
       const circumstances = { clock, delay, document, staleDocument, otherDocument }
       return await MISBEHAVIOURS[kind](exchange, circumstances)
     },

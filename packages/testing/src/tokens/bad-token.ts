@@ -1,7 +1,7 @@
 import type { AuthErrorReasons } from '@portcullis/core'
 
 import type { SigningKey } from '../keys/signing-key.ts'
-import type { TableSigner, TokenDefaults } from './token.ts'
+import type { TokenDefaults, TokenOptions } from './token.ts'
 
 // The types of the tables of bad tokens: what a row has, and what rows are made of.
 
@@ -25,7 +25,8 @@ export type BadTokenRow = readonly [
 /** What bad tokens are made of. */
 export interface BadTokenParts {
   readonly defaults: TokenDefaults
-  readonly sign: TableSigner
+  /** How to sign a token as the signer of the table does. */
+  readonly signing: (options: TokenOptions, key?: SigningKey) => BadTokenRow[2]
   readonly stranger: SigningKey
   /** The segments of a sound token. */
   readonly header: string

@@ -1,4 +1,4 @@
-import { createHash, type X509Certificate } from 'node:crypto'
+import { hash, type X509Certificate } from 'node:crypto'
 
 import type { Possession } from '@portcullis/core'
 import { type OptionCheck, isText } from '@portcullis/kit/options'
@@ -24,17 +24,12 @@ export function confirmationOf(
 
 /** The members of `cnf` that tell a binding. */
 function membersOf(binding: Binding): readonly (readonly [name: string, thumbprint: string])[] {
-  if ('raw' in binding) return [['x5t#S256', thumbprintOf(binding.raw)]]
+  if ('raw' in binding) return [['x5t#S256', hash('sha256', binding.raw, 'base64url')]]
   const { jkt, x5tS256 } = binding
   return [
     ...(jkt === undefined ? [] : [['jkt', jkt] as const]),
     ...(x5tS256 === undefined ? [] : [['x5t#S256', x5tS256] as const]),
   ]
-}
-
-/** @param certificate As DER. */
-function thumbprintOf(certificate: Uint8Array): string {
-  return createHash('sha256').update(certificate).digest('base64url')
 }
 
 export const isBinding: OptionCheck = (value) => {

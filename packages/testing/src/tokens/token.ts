@@ -3,8 +3,8 @@ import { type OptionCheck, checkOptions } from '@portcullis/kit/options'
 import type { Clock } from '../clock.ts'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
-import { isOctets, octetsOf } from '../octets.ts'
-import { isObject, isSeconds, isTextList } from '../options.ts'
+import { octetsOf } from '../octets.ts'
+import { isObject, isPayload, isSeconds, isTextList } from '../options.ts'
 import { type Binding, confirmationOf, isBinding } from './binding.ts'
 
 // Signs tokens of an issuer, sound or not: one by one, and for the tables of good and bad ones.
@@ -49,13 +49,12 @@ export interface TokenDefaults {
 export async function signToken(
   defaults: TokenDefaults,
   options: TokenOptions,
-  key: SigningKey = defaults.keys.signing,
+  key: SigningKey = defaults.keys.state.signing,
 ): Promise<string> {
   checkOptions('token', options, {
     ...claimChecks,
     header: isObject,
-    payload: (value) =>
-      typeof value === 'string' || isOctets(value) ? undefined : 'must be a string or octets',
+    payload: isPayload,
   })
   const { type = 'JWT' } = defaults
   const { header, omit = [] } = options
@@ -115,7 +114,7 @@ export function tableSigner(
 ): TableSigner {
   checkOptions(caller, base, { claims: isObject, header: isObject, boundTo: isBinding })
   const { boundTo } = base
-  return async (options = {}, key = defaults.keys.published) => {
+  return async (options = {}, key = defaults.keys.state.published) => {
     const claims = { ...base.claims, ...options.claims }
     const header = { ...base.header, ...options.header }
     const usual = { boundTo, expiresIn: LONG_LIFE }
@@ -123,7 +122,7 @@ export function tableSigner(
   }
 }
 
-function without(
+export function without(
   members: Readonly<Record<string, unknown>>,
   omit: readonly string[],
 ): Record<string, unknown> {
