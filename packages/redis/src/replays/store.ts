@@ -1,6 +1,12 @@
 import type { Clock } from '@portcullis/core'
 
-import { type Connect, type Connection, MOST_WAITING, openConnection } from '../store/connection.ts'
+import {
+  type Connect,
+  type Connection,
+  LONGEST_REST,
+  MOST_WAITING,
+  openConnection,
+} from '../store/connection.ts'
 import { RevocationStoreError, storeError } from '../store/errors.ts'
 import { pauseAfter } from '../store/pacing.ts'
 import { ReplayStoreError, replayStoreError } from './errors.ts'
@@ -8,8 +14,6 @@ import { isAnswer, SCRIPT, SCRIPT_HASH } from './script.ts'
 
 // Asks the store about used proofs: when a connection is made, used, checked and given up.
 
-/** Seconds. Routers forget connections that rest, and say so to nobody: one that rested longer is not used again. */
-const LONGEST_REST = 30
 /** Seconds. An operator may change how the store frees memory while it runs. */
 const LONGEST_TRUST = 60
 /** The longest pause after failures, and the time between questions to sentinels, are a quarter of it. Seconds. */

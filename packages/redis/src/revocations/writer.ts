@@ -1,6 +1,6 @@
 import type { Clock } from '@portcullis/core'
 
-import { type Connect, type Connection, openConnection } from '../store/connection.ts'
+import { type Connect, type Connection, LONGEST_REST, openConnection } from '../store/connection.ts'
 import { RevocationStoreError } from '../store/errors.ts'
 import { openStream } from '../store/stream.ts'
 
@@ -8,8 +8,6 @@ import { openStream } from '../store/stream.ts'
 
 /** Seconds, with the time to connect. */
 const TIMEOUT = 5
-/** Seconds. Routers forget connections that rest, and say so to nobody: one that rested longer is not used again. */
-const LONGEST_REST = 30
 
 export interface Writer {
   /**

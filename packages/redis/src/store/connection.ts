@@ -15,6 +15,9 @@ export interface Transport {
 /** So many commands wait for answers of one connection, at most: each of them takes memory. */
 export const MOST_WAITING = 10_000
 
+/** Seconds. Routers forget connections that rest, and say so to nobody: one that rested longer is not used again. */
+export const LONGEST_REST = 30
+
 /** Begins to connect. May throw. */
 export type Connect = () => Transport
 

@@ -1,5 +1,5 @@
 import { RevocationStoreError } from './errors.ts'
-import { listIn, unreadable } from './stream-replies.ts'
+import { pairsIn, unreadable } from './stream-replies.ts'
 
 // Which server is the primary, by what sentinels say: pure functions.
 
@@ -14,11 +14,9 @@ export interface Primary {
 /** What one sentinel said, or why it said nothing. */
 export type SentinelAnswer = Primary | RevocationStoreError
 
-/** Reads the reply to `SENTINEL MASTER`: names and values in turn. */
+/** Reads the reply to `SENTINEL MASTER`. */
 export function primaryIn(reply: unknown): Primary {
-  const list = listIn(reply)
-  const found = new Map<unknown, unknown>()
-  for (let at = 0; at + 1 < list.length; at += 2) found.set(list[at], list[at + 1])
+  const found = pairsIn(reply)
   const host = found.get('ip')
   const [port, epoch] = [numberIn(found.get('port')), numberIn(found.get('config-epoch'))]
   const isHost = typeof host === 'string' && /^[\w.:%-]{1,255}$/.test(host)

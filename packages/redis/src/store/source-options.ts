@@ -1,4 +1,4 @@
-import { isClock, mustBe, type OptionCheck } from '@portcullis/kit/options'
+import { hasMethods, isClock, mustBe, type OptionCheck } from '@portcullis/kit/options'
 
 import type { RedisClient, RedisSentinels, RedisSource } from './redis-transport.ts'
 
@@ -13,9 +13,10 @@ interface SourceOptions {
 /** Those that every factory takes. */
 export const SOURCE_CHECKS: Readonly<Record<'url' | 'client' | 'sentinel' | 'clock', OptionCheck>> =
   {
-    url: (value) => urlComplaint(value),
-    client: mustBe('what createClient returns', isClient),
-    sentinel: (value) => sentinelComplaint(value),
+    url: urlComplaint,
+    // One of a class, or a function.
+    client: mustBe('what createClient returns', (value) => hasMethods(value, 'duplicate')),
+    sentinel: sentinelComplaint,
     clock: isClock,
   }
 
@@ -68,9 +69,4 @@ export function sentinelComplaint(value: unknown): string | undefined {
   if (complaint !== undefined) return `has a URL that ${complaint}`
   const hasDatabase = urls.some((url) => new URL(String(url)).pathname.length > 1)
   return hasDatabase ? 'has a URL with a database: sentinels have none' : undefined
-}
-
-/** One of a class, or a function. */
-function isClient(value: unknown): boolean {
-  return typeof Reflect.get(Object(value), 'duplicate') === 'function'
 }

@@ -50,9 +50,7 @@ export function infoOf(reply: unknown): StreamInfo | undefined {
     if (error.reason === 'no_stream') return undefined
     throw error
   }
-  const list = listIn(reply)
-  const found = new Map<unknown, unknown>()
-  for (let at = 0; at + 1 < list.length; at += 2) found.set(list[at], list[at + 1])
+  const found = pairsIn(reply)
   const last = found.get('last-generated-id')
   const maxDeleted = found.get('max-deleted-entry-id')
   const entriesAdded = found.get('entries-added')
@@ -72,6 +70,14 @@ export function infoOf(reply: unknown): StreamInfo | undefined {
 
 export function listIn(reply: unknown): readonly unknown[] {
   return Array.isArray(reply) ? reply : unreadable()
+}
+
+/** Of a list with names and values in turn. */
+export function pairsIn(reply: unknown): ReadonlyMap<unknown, unknown> {
+  const list = listIn(reply)
+  const found = new Map<unknown, unknown>()
+  for (let at = 0; at + 1 < list.length; at += 2) found.set(list[at], list[at + 1])
+  return found
 }
 
 function isTextList(value: unknown): value is readonly string[] {
