@@ -28,6 +28,7 @@ import {
   isUrlOption,
   originSet,
 } from './option-checks.ts'
+import type { GetOptions } from './token-client.ts'
 
 // The options of `createTokenClient` and of `get`: their types, checks and defaults.
 
@@ -148,17 +149,12 @@ export function checkTokenClientOptions(options: TokenClientOptions): TokenClien
   return { endpoint, origins, timeout, verifier }
 }
 
-interface CallOptions {
-  readonly minValidity?: number | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
 /**
  * Checks the options of one `get`. Reads own members alone: a polluted `Object.prototype` must not set them.
  *
  * @throws TypeError
  */
-export function checkGetOptions(options: CallOptions): CallOptions {
+export function checkGetOptions(options: GetOptions): GetOptions {
   checkOptions('get', options, { minValidity: seconds(0, 86_400), signal: () => undefined })
   const { minValidity, signal } = ownMembers(options)
   return { minValidity, signal }

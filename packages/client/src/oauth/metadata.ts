@@ -10,6 +10,7 @@ import { type ClientFetch, sleep } from '../request/token-request.ts'
 import { type Closing, raceAbort, waitFor } from '../waiting/abort.ts'
 import {
   type AuthorizationServer,
+  type ExpectedIssuer,
   isServer,
   type MetadataOutcome,
   outcomeOf,
@@ -18,11 +19,7 @@ import {
 
 // Where the token endpoint is, as the metadata of the issuer say. `metadata-answer.ts` reads each answer.
 
-export interface DiscoveryOptions {
-  readonly issuer: string
-  /** Whether the connection has the certificate of the client: some servers have an endpoint of its own for that. */
-  readonly hasCertificate: boolean
-  readonly allowInsecure: boolean
+export interface DiscoveryOptions extends ExpectedIssuer {
   readonly fetch: ClientFetch
   /** Of the client. */
   readonly retry: Retry
@@ -37,6 +34,8 @@ export interface DiscoveryOptions {
 /** Waits until the server is known, or the signal is aborted. @throws TokenClientError */
 export type Locate = (signal: AbortSignal) => Promise<AuthorizationServer>
 
+type Outcome = AuthorizationServer | TokenClientError
+
 /** How long metadata are used before they are read again. Seconds. */
 const METADATA_AGE = 3600
 
@@ -48,11 +47,9 @@ export function createDiscovery(options: DiscoveryOptions): Locate {
   const { clock, timeout, endsWithRequest } = options
   let known: AuthorizationServer | undefined
   let askedAt: Instant | undefined
-  let attempt: Flight<AuthorizationServer | TokenClientError> | undefined
+  let attempt: Flight<Outcome> | undefined
   let pace: RenewalState = INITIAL
   let failure: TokenClientError | undefined
-
-  type Outcome = AuthorizationServer | TokenClientError
 
   function begin(): Flight<Outcome> {
     askedAt = instant(clock)

@@ -138,10 +138,7 @@ function handleOf(client: TokenClient, signal: AbortSignal | undefined): OnBehal
     async fetch(input, init) {
       const isOfInput = init?.signal === undefined && input instanceof Request
       const own = isOfInput ? input.signal : init?.signal
-      return await fetch(input, {
-        ...init,
-        signal: either(signal, own ?? undefined) ?? null,
-      })
+      return await fetch(input, { ...init, signal: either(signal, own) })
     },
     invalidate,
     status,
@@ -149,11 +146,6 @@ function handleOf(client: TokenClient, signal: AbortSignal | undefined): OnBehal
 }
 
 /** Aborted when one of them is. */
-function either(
-  first: AbortSignal | undefined,
-  second: AbortSignal | undefined,
-): AbortSignal | undefined {
-  return first !== undefined && second !== undefined
-    ? AbortSignal.any([first, second])
-    : (first ?? second)
+function either(first: AbortSignal, second: AbortSignal | null | undefined): AbortSignal {
+  return second ? AbortSignal.any([first, second]) : first
 }

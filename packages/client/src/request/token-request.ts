@@ -1,5 +1,5 @@
 import { discardBody, REQUEST_SETTINGS } from '@portcullis/kit/http'
-import { drawn } from '@portcullis/kit/pace'
+import { doubled, drawn } from '@portcullis/kit/pace'
 import { type Clock, type Instant, instant } from '@portcullis/kit/time'
 
 import { TokenClientError } from '../answer/errors.ts'
@@ -102,7 +102,7 @@ export async function requestToken(
 ): Promise<TokenAnswer> {
   const { clock, exchange } = endpoint
   const compose = await exchange.prepare(signal)
-  for (let delay = 1; ; delay *= 2) {
+  for (let repetitions = 0; ; repetitions++) {
     // The login may have ended while a credential function was running.
     signal.throwIfAborted()
     try {
@@ -110,6 +110,7 @@ export async function requestToken(
     } catch (error) {
       if (!(error instanceof TokenClientError) || error.code !== 'service_unavailable') throw error
       // Random, so that processes which failed together do not come back together.
+      const delay = doubled(1, repetitions, Infinity)
       const pause = Math.max(drawn(delay, 1, 1.25, Math.random()), error.retryAfter ?? 0)
       if (!progress.isAwaited() || clock.monotonic() + pause >= endsAt) throw error
       await sleep(clock, pause, signal)
