@@ -1,6 +1,12 @@
 import type { Verifier } from '@portcullis/core'
 import { createSelectedVerifier, foreignness, isLikeJwt } from '@portcullis/core/verifier'
-import { checkOptions, hasMethods, type OptionCheck, ownMembers } from '@portcullis/kit/options'
+import {
+  checkOptions,
+  hasMethods,
+  oneOf,
+  type OptionCheck,
+  ownMembers,
+} from '@portcullis/kit/options'
 
 import { isJwe } from './form.ts'
 
@@ -35,8 +41,7 @@ export function byForm<ClaimsType>(options: ByFormOptions<ClaimsType>): Verifier
   checkOptions('byForm', options, {
     jwt: isVerifier,
     opaque: isVerifier,
-    encrypted: (value) =>
-      value === 'jwt' || value === 'opaque' ? undefined : 'must be one of jwt, opaque',
+    encrypted: oneOf('jwt', 'opaque'),
   })
   const { jwt, opaque, encrypted = 'jwt' } = ownMembers(options)
   for (const [name, verifier] of Object.entries({ jwt, opaque })) {

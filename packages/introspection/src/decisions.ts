@@ -1,4 +1,4 @@
-import { failurePauseEnd, LONGEST_PAUSE } from '@portcullis/kit/pace'
+import { drawn, failurePauseEnd, LONGEST_PAUSE } from '@portcullis/kit/pace'
 import { elapsed, type Instant } from '@portcullis/kit/time'
 
 // What is decided about answers, and about tokens without one: pure functions of a state and a moment, which answer with a word. Times
@@ -30,7 +30,7 @@ const RENEWAL = { from: 0.5, to: 0.9 }
  * @param random From 0 to 1, drawn for each answer: tokens that came together are not asked about together for ever.
  */
 export function renewalAge({ maxAge }: Pick<AgePolicy, 'maxAge'>, random: number): number {
-  return maxAge * (RENEWAL.from + (RENEWAL.to - RENEWAL.from) * random)
+  return drawn(maxAge, RENEWAL.from, RENEWAL.to, random)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock, JsonObject } from '@portcullis/core'
+import type { Clock } from '@portcullis/core'
 import {
   beginFlight,
   type Flight,
@@ -7,8 +7,7 @@ import {
   type WaitUntil,
 } from '@portcullis/kit/calls'
 import { type FetchFailure, REQUEST_SETTINGS, type Retry, withDeadline } from '@portcullis/kit/http'
-import { isJsonObject, member } from '@portcullis/kit/json'
-import { checkIssuer, findUrl, type MetadataReader } from '@portcullis/kit/metadata'
+import { checkIssuer, endpointReader, findUrl } from '@portcullis/kit/metadata'
 import { failurePauseEnd } from '@portcullis/kit/pace'
 import { elapsed, type Instant, instant } from '@portcullis/kit/time'
 
@@ -40,26 +39,6 @@ export interface Discovery {
   readonly doubt: (waitUntil?: WaitUntil) => void
 }
 
-const READER: MetadataReader = {
-  factory: 'introspected',
-  alsoIn: '',
-  find: endpointIn,
-  name: 'introspection endpoint',
-}
-
-/** @see RFC 8705 section 5 */
-const CERTIFICATE_READER: MetadataReader = {
-  ...READER,
-  find(metadata) {
-    const aliases = member(metadata, 'mtls_endpoint_aliases')
-    return (isJsonObject(aliases) ? endpointIn(aliases) : undefined) ?? endpointIn(metadata)
-  },
-}
-
-function endpointIn(metadata: JsonObject): unknown {
-  return member(metadata, 'introspection_endpoint')
-}
-
 /** How long metadata are used before they are read again, and for how long at least while the endpoint fails. Seconds. */
 const METADATA_AGE = 3600
 const DOUBTED_AGE = 60
@@ -80,7 +59,8 @@ interface FailedAttempt {
  */
 export function createDiscovery(options: MetadataOptions): Discovery {
   const { clock, timeout, hasCertificate, endsWithRequest } = options
-  const reader = hasCertificate ? CERTIFICATE_READER : READER
+  const names = ['introspection endpoint', 'introspection_endpoint'] as const
+  const reader = endpointReader('introspected', ...names, hasCertificate)
   const issuer = checkIssuer(options.issuer, options.allowInsecure, reader)
   let known: string | undefined
   let readAt: Instant | undefined

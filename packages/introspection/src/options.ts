@@ -11,6 +11,7 @@ import {
   isClock,
   isFunction,
   isText,
+  oneOf,
   type OptionCheck,
   ownMembers,
   seconds,
@@ -192,8 +193,7 @@ export function checkIntrospectedOptions(
     clientId: isText,
     clientSecret: isText,
     clientKey: isClientKey,
-    clientAuthentication: (value) =>
-      METHODS.includes(String(value)) ? undefined : `must be one of ${METHODS.join(', ')}`,
+    clientAuthentication: oneOf(...METHODS),
     keys: (value) =>
       hasMethods(value, 'now', 'current', 'wait', 'suspect')
         ? foreignness(value)

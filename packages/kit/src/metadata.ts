@@ -24,6 +24,31 @@ const KEYS: MetadataReader = {
   name: 'key URL',
 }
 
+/**
+ * Finds an endpoint.
+ *
+ * @param endpoint Its member, such as `token_endpoint`.
+ * @param hasCertificate Whether the connection has the certificate of the client: some issuers have other URLs for that.
+ * @see RFC 8705 section 5
+ */
+export function endpointReader(
+  factory: string,
+  name: string,
+  endpoint: string,
+  hasCertificate: boolean,
+): MetadataReader {
+  const endpointIn = (metadata: JsonObject) => member(metadata, endpoint)
+  return {
+    factory,
+    alsoIn: '',
+    find(metadata) {
+      const aliases = hasCertificate ? member(metadata, 'mtls_endpoint_aliases') : undefined
+      return (isJsonObject(aliases) ? endpointIn(aliases) : undefined) ?? endpointIn(metadata)
+    },
+    name,
+  }
+}
+
 /** An issuer that metadata are expected of. */
 export interface AskedIssuer {
   readonly reader: MetadataReader

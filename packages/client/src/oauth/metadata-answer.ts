@@ -1,6 +1,6 @@
 import { discardBody } from '@portcullis/kit/http'
-import { isJsonObject, member, parseObject } from '@portcullis/kit/json'
-import { type MetadataReader, urlInMetadata } from '@portcullis/kit/metadata'
+import { parseObject } from '@portcullis/kit/json'
+import { endpointReader, urlInMetadata } from '@portcullis/kit/metadata'
 import { ownMembers } from '@portcullis/kit/options'
 
 import { TokenClientError } from '../answer/errors.ts'
@@ -60,29 +60,14 @@ export async function outcomeOf(
   // A page of another application may stand there.
   if (metadata === undefined) return { failure: unusable(NO_OBJECT), isOfDocument: false }
   const { issuer: identifier, hasCertificate, allowInsecure } = expected
-  const reader = hasCertificate ? CERTIFICATE_READER : READER
+  const names = ['token endpoint', 'token_endpoint'] as const
+  const reader = endpointReader('createOAuthClient', ...names, hasCertificate)
   const found = urlInMetadata(metadata, { identifier, allowInsecure, reader })
   if (typeof found !== 'string') return { failure: unusable(found.detail), isOfDocument: true }
   return ownMembers({ issuer: identifier, token_endpoint: found })
 }
 
 const NO_OBJECT = 'the metadata are no JSON object with each member once'
-
-const READER: MetadataReader = {
-  factory: 'createOAuthClient',
-  alsoIn: '',
-  find: (metadata) => member(metadata, 'token_endpoint'),
-  name: 'token endpoint',
-}
-
-/** @see RFC 8705 section 5 */
-const CERTIFICATE_READER: MetadataReader = {
-  ...READER,
-  find(metadata) {
-    const aliases = member(metadata, 'mtls_endpoint_aliases')
-    return (isJsonObject(aliases) ? READER.find(aliases) : undefined) ?? READER.find(metadata)
-  },
-}
 
 function unusable(message: string): TokenClientError {
   return new TokenClientError('unexpected_response', message)
