@@ -73,11 +73,8 @@ export function createInbox(parts: InboxParts): Inbox {
 
   function remember(key: string): void {
     recorded.add(key)
-    if (recorded.size <= MEMORY) return
-    for (const oldest of recorded) {
-      recorded.delete(oldest)
-      return
-    }
+    const [oldest] = recorded
+    if (recorded.size > MEMORY && oldest !== undefined) recorded.delete(oldest)
   }
 
   /** The same event may come twice at once: it is recorded once, and both are answered afterwards. */
