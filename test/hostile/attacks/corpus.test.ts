@@ -94,7 +94,7 @@ test('every reason to refuse a token has a case', () => {
   // introspection, in test/simulation/model, have that.
   expect(
     reasons.filter((reason) => !tried.has(reason)),
-    'add it where its check stands in test/hostile/attacks/corpus/order.ts',
+    'add a case to the file of its check in test/hostile/attacks/corpus; a reason that no token shows belongs in this list',
   ).toEqual(['inactive', 'revoked'])
 })
 
