@@ -32,6 +32,8 @@ export interface KeyEndpoint extends AsyncDisposable {
   answerWith(first: Behaviour, ...others: readonly Behaviour[]): void
   /** Resolves when the connection of the latest request has closed, to how many octets had left on it. */
   closed(): Promise<number>
+  /** How many octets of the latest answer's body the client has taken, after decoding. */
+  readonly taken: number
 }
 
 export async function createKeyEndpoint(): Promise<KeyEndpoint> {
@@ -43,6 +45,7 @@ export async function createKeyEndpoint(): Promise<KeyEndpoint> {
   const closings = new Map<Socket, Promise<number>>()
   let latest: Promise<number> | undefined
   let passing = Promise.resolve()
+  let taken = 0
 
   // One after the other: a clock that two advance at once would go back.
   function pass(seconds: number): Promise<void> {
@@ -81,8 +84,13 @@ export async function createKeyEndpoint(): Promise<KeyEndpoint> {
     },
     async fetch(url, init) {
       const response = await globalThis.fetch(url, init)
+      taken = 0
+      if (response.body !== null) countChunks(response.body, (octets) => (taken += octets))
       events.emit('heard')
       return response
+    },
+    get taken() {
+      return taken
     },
     answerWith(...these) {
       behaviours = these
@@ -98,4 +106,14 @@ export async function createKeyEndpoint(): Promise<KeyEndpoint> {
       await once(server, 'close')
     },
   }
+}
+
+function countChunks(body: ReadableStream<Uint8Array>, count: (octets: number) => void): void {
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body.values()) {
+      count(chunk.length)
+      yield chunk
+    }
+  }
+  Object.defineProperty(body, Symbol.asyncIterator, { value: counted })
 }
