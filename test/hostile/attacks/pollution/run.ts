@@ -90,8 +90,14 @@ async function startChild(): Promise<Child> {
   return { process: child, ended, servers }
 }
 
+/** What each kind of server answers, by framework and app. It is asked once: a child that takes the place of another serves the same. */
+const answersBefore = new Map<string, readonly number[]>()
+
 async function askedBefore(server: Listening): Promise<Server> {
   const calls = CALLS[server.app]
+  const kind = `${server.framework} ${server.app}`
+  const known = answersBefore.get(kind)
+  if (known !== undefined) return { ...server, before: known }
   const before = await statusesOf({ port: server.port, calls }, tokens, BASELINE_DEADLINE)
   const wrong = calls.filter(({ statuses }, at) => !statuses.includes(before[at] ?? 0))
   if (wrong.length > 0) {
@@ -99,6 +105,7 @@ async function askedBefore(server: Listening): Promise<Server> {
       `${server.framework}: ${wrong.map(({ path }) => path).join()}: ${before.join()}`,
     )
   }
+  answersBefore.set(kind, before)
   return { ...server, before }
 }
 
