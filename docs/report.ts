@@ -6,8 +6,8 @@ import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-ex
 
 import { entriesOf, type Entry, root } from './entries.ts'
 
-// What the packages export, as one text for each module in docs/api, so that each change of it is seen in a review. `pnpm api`
-// builds the packages and writes the texts; with `--check` it fails if one of them differs. The types are read as published.
+// What the packages export, as one text for each module in docs/api, so that each change of it is seen in a review. The second
+// half of `pnpm write`; with `--check`, as `pnpm check` runs it, it fails if one of them differs. The types are read as published.
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
 
@@ -21,7 +21,7 @@ for (const entry of changed)
   console.log(`docs/api/${fileOf(entry)} ${values.check ? 'differs' : 'is rewritten'}`)
 if (values.check && changed.length > 0) {
   console.error(
-    'What the packages export has changed. Run `pnpm api`, and review the difference in docs/api.',
+    'What the packages export has changed. Run `pnpm write`, and review the difference in docs/api.',
   )
   process.exitCode = 1
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root } from './entries.ts'
 import { writtenFiles } from './written.ts'
 
-// The first half of `pnpm write`; the second is `pnpm api`, for which the packages have to be built.
+// The first half of `pnpm write`; the second is report.ts, for which the packages have to be built.
 
 for (const { path, text } of writtenFiles()) {
   const place = join(root, path)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { choose, type Programs, run, tell } from './choose.ts'
 
-// Draws pictures, by name: `pnpm draw NAME`.
+// Draws pictures, by name: `node test/draw.ts NAME`.
 
 const PROGRAMS: Programs = {
   alarms: {

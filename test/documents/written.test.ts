@@ -11,7 +11,7 @@ import { ERRORS, LEFT_OUT } from '../../docs/sections.ts'
 import { MAKERS, writtenFiles } from '../../docs/written.ts'
 import { refusals } from '../../packages/core/src/refusal/refusals.ts'
 
-// What `pnpm write` writes is in the repository as it would write it now. docs/api is compared by `pnpm api --check`.
+// What `pnpm write` writes is in the repository as it would write it now. docs/api is compared by `pnpm check`.
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 

@@ -260,7 +260,7 @@ test.each(Object.entries(PEERS))('the packed %s is tried with its peers', (name,
 
 test.each(imported)('what %s exports has been reviewed', (folder) => {
   const path = `docs/api/${folder}.api.md`
-  expect(existsSync(join(root, path)), `run pnpm api, which writes ${path}`).toBe(true)
+  expect(existsSync(join(root, path)), `run pnpm write, which writes ${path}`).toBe(true)
 })
 
 test.each(folders)('%s has been released, or a changeset announces it', (folder) => {

@@ -8,7 +8,7 @@ import { launchOptions } from './launch.ts'
 import { isLive } from './live.ts'
 import { serving } from './serving.ts'
 
-// Pictures of the console in both colour schemes and at three widths, with their heights, to be looked at: `pnpm draw console [folder]`. The README
+// Pictures of the console in both colour schemes and at three widths, with their heights, to be looked at: `node test/draw.ts console [folder]`. The README
 // of the package shows `readme.png`, as docs/console.png.
 
 const [folder = join(import.meta.dirname, 'screenshots')] = process.argv.slice(2)

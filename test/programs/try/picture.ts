@@ -8,7 +8,7 @@ import { linesOf } from '../../../packages/cli/src/try/lines.ts'
 import { play, type Playing } from '../../../packages/cli/src/try/play.ts'
 import { type Story, storyOf } from '../../../packages/cli/src/try/story.ts'
 
-// The end of a run of `portcullis try` as a picture, drawn by a run of a minute: `pnpm draw try`.
+// The end of a run of `portcullis try` as a picture, drawn by a run of a minute: `node test/draw.ts try`.
 
 const CHARACTER = 8.43
 const LINE = 20

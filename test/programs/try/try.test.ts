@@ -71,7 +71,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   60_000,
 )
 
-test('the picture shows what the program shows: `pnpm draw try` draws it', () => {
+test('the picture shows what the program shows: `node test/draw.ts try` draws it', () => {
   const story = storyOf(60, 'same')
   const tally = createTally(story.seconds)
   const playing = { tally, elapsed: () => 60, rotatedAt: () => 20, floodedAt: () => 35 }

@@ -84,7 +84,7 @@ export async function mustRun(command: readonly string[], cwd: string): Promise<
 /** Inside a pnpm script this is the pnpm that runs it. */
 export function pnpm(...args: string[]): string[] {
   const own = process.env['npm_execpath']
-  if (own === undefined) throw new Error('run this as: pnpm test:packed')
+  if (own === undefined) throw new Error('run this by pnpm')
   return /\.[cm]?js$/.test(own) ? [process.execPath, own, ...args] : [own, ...args]
 }
 

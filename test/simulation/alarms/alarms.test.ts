@@ -23,7 +23,7 @@ interface Rules {
   }[]
 }
 
-/** Seconds of the fast clock: longer than what rules look back on. `pnpm draw alarms` has a calm hour. */
+/** Seconds of the fast clock: longer than what rules look back on. `node test/draw.ts alarms` has a calm hour. */
 const CALM = 480
 
 const text = readFileSync(ALERTS, 'utf8')

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { alarmsOf, ALERTS } from './prometheus.ts'
 import { type Fired, tellAlarms, type Told } from './story.ts'
 
-// The picture of OPERATING.md in core: which alarms have fired when, in a run with a real Prometheus. `pnpm draw alarms` makes it.
+// The picture of OPERATING.md in core: which alarms have fired when, in a run with a real Prometheus. `node test/draw.ts alarms` makes it.
 
 const WIDTH = 700
 const START = 230

@@ -1,0 +1,41 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { createReport, pnpm } from './packed/report.ts'
+
+// `pnpm check`: format, build, lint, types, what nobody uses, what is exported. With `--fix` tools mend what they can by themselves.
+
+const root = join(import.meta.dirname, '..', '..')
+const { values } = parseArgs({ options: { fix: { type: 'boolean', default: false } } })
+
+/** Each has settings of its own. */
+const PROJECTS = [
+  '.',
+  'packages/cli/browser',
+  'test/bench',
+  'examples/graphql',
+  'test/frameworks/apps',
+  'test/migration',
+  'docs',
+  'docs/theme',
+]
+
+const report = createReport()
+const check = async (...command: readonly string[]) => {
+  await report.check(command.join(' '), command, root)
+}
+
+await check('oxfmt', values.fix ? '.' : '--check')
+// Benches and the reports of exports read the types as published.
+await report.check('build', pnpm('build'), root)
+await Promise.all([
+  // It takes as long as all others together.
+  check('oxlint', ...(values.fix ? ['--fix'] : [])),
+  ...PROJECTS.map(async (project) => {
+    await check('tsc', '-p', project)
+  }),
+  check('knip', '--config', 'test/knip.json'),
+  check('node', 'test/publishing/release/actionlint.ts'),
+  check('node', 'docs/report.ts', '--check'),
+])
+process.exitCode = report.failures() === 0 ? 0 : 1
