@@ -2,6 +2,7 @@ import { versionInCatalog } from '../../frameworks/packages.ts'
 import {
   type Compiler,
   COMPILERS,
+  isComplete,
   NEWEST_NODE,
   type NodeVersion,
   ANY_COMPILER,
@@ -198,9 +199,8 @@ const BROWSER_SETTINGS: readonly Setting[] = [
   },
 ]
 
-export const PROGRAMS: readonly Program[] = [
-  { file: 'app.ts', options: APP_OPTIONS, settings: SETTINGS, nodes: [OLDEST_NODE] },
-  { file: 'entries.ts', options: APP_OPTIONS, settings: ENTRIES_SETTINGS, nodes: [] },
+/** What new applications begin with: these compile the same files by other settings. */
+const TEMPLATES: readonly Program[] = [
   {
     file: 'nest.ts',
     options: NEST_OPTIONS,
@@ -213,4 +213,10 @@ export const PROGRAMS: readonly Program[] = [
     settings: BROWSER_SETTINGS,
     nodes: [],
   },
+]
+
+export const PROGRAMS: readonly Program[] = [
+  { file: 'app.ts', options: APP_OPTIONS, settings: SETTINGS, nodes: [OLDEST_NODE] },
+  { file: 'entries.ts', options: APP_OPTIONS, settings: ENTRIES_SETTINGS, nodes: [] },
+  ...(isComplete ? TEMPLATES : []),
 ]
