@@ -11,6 +11,8 @@ import fc from 'fast-check'
 // tests are removed. Run it in a clone of its own, since it changes sources, and puts them back.
 
 const SAMPLE = 'test/hostile/mutation/sample.json'
+/** What came of the sample in two runs: a row for each change. */
+const TABLE = 'test/hostile/mutation/sample.tsv'
 
 /** One change of Stryker's. The line names its place, also where lines before it have come or gone. */
 interface Mutant {
@@ -65,8 +67,11 @@ const { values, positionals } = parseArgs({
 
 if (positionals[0] === 'draw') await draw(Number(values.seed), Number(values.size))
 else if (positionals[0] === 'run') run(values.results, values.tests === 'own')
+else if (positionals[0] === 'table') tabulate(positionals.slice(1))
 else {
-  console.error('sample.ts draw [--seed N] [--size N] | run [--results FILE] [--tests own|all]')
+  console.error(
+    'sample.ts draw [--seed N] [--size N] | run [--results FILE] [--tests own|all] | table BEFORE AFTER',
+  )
   exit(2)
 }
 
@@ -194,6 +199,29 @@ function tried(stage: readonly string[]): Omit<Outcome, 'mutant'> | undefined {
   )
   if (error !== undefined) return { verdict: 'timed out' }
   return status === 0 ? undefined : { verdict: 'killed', by: firstFailure(report) }
+}
+
+function tabulate(files: readonly string[]): void {
+  const { mutants } = JSON.parse(readFileSync(SAMPLE, 'utf8')) as Sample
+  const runs = files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Outcome[])
+  const rows = mutants.map(({ file, mutator, original, replacement }, index) => [
+    index,
+    file,
+    mutator,
+    oneLine(original),
+    oneLine(replacement),
+    ...runs.flatMap((outcomes) => {
+      const outcome = outcomes.find(({ mutant }) => mutant === index)
+      return [outcome?.verdict ?? '', outcome?.by ?? '']
+    }),
+  ])
+  const head = ['mutant', 'file', 'mutator', 'code', 'changed to', 'before', 'by', 'after', 'by']
+  writeFileSync(TABLE, `${[head, ...rows].map((row) => row.join('\t')).join('\n')}\n`)
+}
+
+/** As much as tells it from others. */
+function oneLine(code: string): string {
+  return code.replaceAll(/\s+/g, ' ').slice(0, 80)
 }
 
 interface Report {

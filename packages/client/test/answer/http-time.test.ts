@@ -46,6 +46,15 @@ describe('Date', () => {
   })
 
   test.each([
+    ['a second: the rounding explains it', at(99.5), 0],
+    ['more than a second', at(99.4), 1.1],
+    ['a second and half the time on the way', at(99.5, 4), 0],
+  ])('ahead by %s', (_title, receivedAt, skew) => {
+    const sentAt = { wall: receivedAt.wall - receivedAt.monotonic, monotonic: 0 }
+    expect(clockSkewOf(headersOf({ date: DATE }), sentAt, receivedAt)).toBeCloseTo(skew, 5)
+  })
+
+  test.each([
     ['the same by both clocks', at(8, 8), 96.5],
     ['a second more by the wall clock', at(9, 8), 95.5],
     ['more than that: the machine was suspended, or its clock set ahead', at(9.1, 8), 0],

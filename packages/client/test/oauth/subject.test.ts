@@ -29,6 +29,21 @@ test.each([['1'], [[1]], [Infinity], [NaN], [null]])('an exp of %j is no end', (
   expect(bearerSubject({ token: 'a', claims: { exp } })).toEqual({ token: 'a', end: undefined })
 })
 
+test.each([
+  ['a text', 'token'],
+  ['nothing', undefined],
+  ['no token', { claims: {} }],
+  ['an empty token', { token: '', claims: {} }],
+  ['a token that is no text', { token: 1, claims: {} }],
+  ['no claims', { token: 'a', claims: null }],
+  ['claims that are no object', { token: 'a', claims: 'sub' }],
+])('%s is not what a guard has verified', (_title, auth) => {
+  // The types forbid what plain JavaScript can do.
+  expect(() => bearerSubject(auth as Parameters<typeof bearerSubject>[0])).toThrow(
+    new TypeError('onBehalfOf: the first argument must be what the guard has verified'),
+  )
+})
+
 test('the bytes of a grant are more when its tokens are longer', () => {
   const bytes = bytesOf(grantFor(subject, request))
   expect(bytesOf(grantFor({ ...subject, token: `${subject.token}xx` }, request))).toBe(bytes + 2)

@@ -85,6 +85,7 @@ describe('the request', () => {
     expect(seen?.headersDistinct).toMatchObject({
       'content-type': ['application/x-www-form-urlencoded'],
       'content-length': [String(body.length)],
+      'user-agent': ['portcullis'],
     })
     expect(seen?.headers.authorization).toBeUndefined()
     expect(seen?.headers.cookie).toBeUndefined()
@@ -172,6 +173,7 @@ describe('the status', () => {
       expect(await outcomeOf(response)).toMatchObject({
         code: 'unexpected_response',
         message: expect.stringMatching(messages[at] ?? '') as unknown,
+        responseStatus: 200,
       })
     }
   })
