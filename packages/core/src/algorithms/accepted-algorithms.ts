@@ -10,12 +10,8 @@ import { hasMlDsa, NO_ML_DSA } from './ml-dsa.ts'
 // Which algorithms a verifier accepts, and by which other names: the check of a header, and the options `algorithms` and `algorithmNames`.
 
 /**
- * The header's `alg`, or what it is another name of, if a key may be asked for it: one of those that the verifier lists.
- * Without a list each one that can be checked here, and the keys say later whether one of them is for it.
- *
- * @param isMlDsaThere By default the platform is asked.
+ * The algorithm that a header's `alg` means, if listed; without a list, if it can be checked here: keys decide later. RFC 8725 section 3.1
  * @throws AuthError `algorithm`
- * @see RFC 8725 section 3.1
  */
 export function checkAlgorithm(
   alg: unknown,
@@ -57,22 +53,13 @@ function adviceOn(alg: unknown, meant: unknown, accepted: AcceptedAlgorithms): s
   return `; if your issuer writes it so, state algorithmNames: ${exampleOf(alg, like)}`
 }
 
-/**
- * The option `algorithms` of a verifier, checked at start-up: not stated, or as {@link checkAlgorithmList} takes it.
- *
- * @throws TypeError
- */
+/** The option `algorithms` of a verifier, checked at start-up: not stated, or as {@link checkAlgorithmList} takes it. @throws TypeError */
 export function acceptedAlgorithms(names: AcceptedAlgorithms): AcceptedAlgorithms {
   // A list of `null` is a mistake.
   return names === undefined ? undefined : checkAlgorithmList(names)
 }
 
-/**
- * The option `algorithms` of a factory, checked at start-up.
- *
- * @param isMlDsaThere By default the platform is asked.
- * @throws TypeError on an empty list, on a name that is not in the table, and on one that the platform does not have.
- */
+/** An option `algorithms`, checked at start-up. @throws TypeError for no list, an empty one, and an unknown or missing algorithm. */
 export function checkAlgorithmList(
   names: readonly Algorithm[],
   factory = 'createVerifier',
@@ -142,10 +129,7 @@ export function algorithmNamesOf(
   return new Map(Object.entries(option ?? {}))
 }
 
-/**
- * Checks the option `algorithmNames`. A name of JOSE keeps its meaning, in whatever case it is written: only the other
- * cases of an algorithm's own name may stand for it.
- */
+/** A name of JOSE keeps its meaning in whatever case: only other cases of an algorithm's own name may stand for it. */
 export const isAlgorithmNames: OptionCheck = (value) => {
   if (!isPlainObject(value)) return `must be an object such as ${exampleOf('RSA512', 'RS512')}`
   for (const [name, meant] of Object.entries(value)) {

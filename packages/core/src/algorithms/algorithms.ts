@@ -108,11 +108,7 @@ export function isAlgorithm(name: unknown): name is Algorithm {
   return typeof name === 'string' && Object.hasOwn(RULES, name)
 }
 
-/**
- * Whether both are names of one algorithm. `EdDSA` and `Ed25519` are, because no other curve of EdDSA is in the table.
- *
- * @see RFC 9864 section 2.2
- */
+/** Whether both name one algorithm: `EdDSA` and `Ed25519` do, since no other curve of EdDSA is in the table. RFC 9864 section 2.2 */
 export function isSameAlgorithm(one: Algorithm, other: unknown): boolean {
   return isAlgorithm(other) && RULES[one] === RULES[other]
 }
@@ -147,10 +143,7 @@ export function purposesOf(key: KeyPurpose, accepted: AcceptedAlgorithms): reado
   return [...key.prepared.keys()].filter((algorithm) => isFor(key, algorithm, accepted))
 }
 
-/**
- * How long it takes to check one signature of a key: microseconds on one machine, of which only the proportions matter. With
- * RSA it grows with the square of the modulus, which is as long as the signature.
- */
+/** Microseconds on one machine: only proportions matter. RSA's grow with the square of the modulus, which is as long as the signature. */
 export function costOfCheck(algorithm: Algorithm, signatureLength: number): number {
   const rule = RULES[algorithm]
   return rule.kty === 'RSA' ? 5 + 15 * (signatureLength / 256) ** 2 : rule.cost

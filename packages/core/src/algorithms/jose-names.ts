@@ -1,10 +1,6 @@
 // The names that the option `algorithmNames` may not give another meaning.
 
-/**
- * Every name that means something already, in lower case.
- *
- * @see https://www.iana.org/assignments/jose: algorithms of signatures, of key management and of content encryption
- */
+/** What means something already, in lower case: https://www.iana.org/assignments/jose (signatures, key management, content encryption) */
 export const JOSE_NAMES: ReadonlySet<string> = new Set(
   [
     ['none', 'HS1', 'HS256', 'HS384', 'HS512', 'HS256/64'],

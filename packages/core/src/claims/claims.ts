@@ -26,12 +26,7 @@ import { checkValues, type RequiredClaim } from './required-claims.ts'
 
 // Step 5 of the verifier: reads the payload of a proven token and checks the claims that every token must have right.
 
-/**
- * What the claims of every token must satisfy. Times are seconds.
- *
- * Plain data, on purpose: these rules are also applied to claims of unproven tokens (see {@link couldBeAccepted}), so no
- * function of the user's may be among them.
- */
+/** Times are seconds. Plain data, since claims of unproven tokens are judged by it as well: no function of the user's. */
 export interface ClaimRules {
   /** Not so for what an issuer says in another token, such as an event: there `null` is absent, and `events` are no fault. */
   readonly isAccessToken: boolean
@@ -48,13 +43,9 @@ export interface ClaimRules {
 const IAT_TOLERANCE = 60
 
 /**
- * Reads the payload of a token and checks its claims: of one that is not proven, for a yes or no and for explanations alone.
+ * Reads the payload of a token and checks its claims: of an unproven one, for a yes or no and for explanations alone.
  *
- * Does NOT check scopes or anything else that differs from route to route.
- *
- * @param now Seconds since 1970-01-01T00:00:00Z.
- * @param isKindStated See {@link statesKind}.
- * @returns The claims as signed, frozen to the last level.
+ * @param now Seconds since 1970-01-01T00:00:00Z. @param isKindStated See {@link statesKind}.
  * @throws AuthError `malformed`, `type`, `missing_claim`, `claim`, `expired`, `not_yet_valid`, `issued_in_future`, `too_old`,
  *   `issuer`, `audience` or `claim`, in this order.
  * @see RFC 7519 sections 4.1 and 7.2; RFC 8725 sections 3.8 and 3.9
@@ -77,11 +68,7 @@ export function readClaims(payload: Buffer, { isAccessToken }: ClaimRules): Clai
   return isAccessToken ? claims : withoutNulls(claims)
 }
 
-/**
- * Step 5 without the reading: for claims that were proven, and read as strictly, elsewhere.
- *
- * @throws AuthError as {@link checkClaims}, but for `malformed`.
- */
+/** Step 5 for claims that were proven, and read as strictly, elsewhere. @throws AuthError as {@link checkClaims}, but for `malformed`. */
 export function checkClaimSet(
   claims: JsonObject,
   rules: ClaimRules,
@@ -96,10 +83,7 @@ export function checkClaimSet(
   checkValues(claims, rules)
 }
 
-/**
- * Whether a token would be accepted if a key proved it. The answer decides whether the token may ask for newer keys, and
- * nothing else. No claim leaves this function.
- */
+/** Whether a key is all that a token lacks: so that it may ask for newer ones, and for nothing else. No claim leaves this function. */
 export function couldBeAccepted(
   payload: Buffer,
   rules: ClaimRules,
@@ -118,10 +102,7 @@ export function couldBeAccepted(
 /** Characters. */
 const LONGEST_ISSUER = 1024
 
-/**
- * The `iss` of a token that nothing is proven of, or `undefined` if there is none that could name a configured issuer. For
- * `byIssuer` alone, and only to select among what is configured: never to show, to keep or to fetch from.
- */
+/** The `iss` of an unproven token, if it could be a configured one: for `byIssuer` alone, to select, never to show, keep or fetch from. */
 export function unprovenIssuer(payload: Buffer): string | undefined {
   const iss = textMember(parseJsonObject(payload) ?? {}, 'iss')
   return isIssuerName(iss) ? iss : undefined
@@ -131,12 +112,7 @@ export function isIssuerName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= LONGEST_ISSUER
 }
 
-/**
- * Whether a token says that it was issued after a time, by more than clocks may differ. Only for a token that a key is known
- * to prove. No claim leaves this function.
- *
- * @param time Seconds since 1970-01-01T00:00:00Z.
- */
+/** Issued after a time (seconds), by more than clocks may differ. Only for a token that a key proves. No claim leaves this function. */
 export function wasIssuedAfter(
   payload: Buffer,
   { clockTolerance }: ClaimRules,
@@ -161,11 +137,7 @@ export function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   throw new AuthError('invalid_token', 'missing_claim', missingClaims(names))
 }
 
-/**
- * Checks what time alone can change: also of claims that were accepted before.
- *
- * @throws AuthError `claim`, `expired`, `not_yet_valid`, `issued_in_future` or `too_old`
- */
+/** What time alone can change. @throws AuthError `claim`, `expired`, `not_yet_valid`, `issued_in_future` or `too_old` */
 export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): void {
   const { clockTolerance, maxTokenAge } = rules
   // If the clock or a rule is not a number, the token must be refused: each condition below is true of sound tokens only.
@@ -217,11 +189,7 @@ export function isTimely(claims: JsonObject, rules: ClaimRules, now: number): bo
   }
 }
 
-/**
- * In other units `exp` would lie so far ahead that the token never expired.
- *
- * @see RFC 7519 section 2: a number of seconds; `parseJsonObject` has refused those that are not finite
- */
+/** Seconds, RFC 7519 section 2: in other units the token would never expire. `parseJsonObject` has refused those that are not finite. */
 function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | undefined {
   if (!Object.hasOwn(claims, name)) return undefined
   const value = claims[name]

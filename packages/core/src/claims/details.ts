@@ -156,10 +156,7 @@ function difference(found: readonly unknown[], expected: readonly string[]): str
 const MAX_PATHS = 5
 const THE_WHOLE = 'the claims as a whole'
 
-/**
- * Where a schema found something wrong. Not what: a validator's message may quote values. The places are taken at once,
- * since a validator may use its list of issues again.
- */
+/** Where a schema found something wrong; not what: messages may quote values. Taken at once: a list of issues may be used again. */
 export function schemaIssues(issues: readonly unknown[]): Detail {
   const { paths, others } = placesOf(issues)
   return () => {

@@ -6,10 +6,9 @@ import { otherType, securityEvent } from './details.ts'
 // What kind of token it is, by `typ` of its header and by `events` among its claims.
 
 /**
- * The header's `typ`. Media types: in any case, `application/` may be left out.
+ * The header's `typ`, in any case and with or without `application/`. @throws AuthError `type`
  *
  * @param types What is accepted; `undefined` for everything that does not name another kind of token.
- * @throws AuthError `type`
  * @see RFC 7515 section 4.1.9; RFC 8725 section 3.11; RFC 9068 section 4
  */
 export function checkType(typ: string | undefined, types: readonly string[] | undefined): void {
@@ -21,10 +20,7 @@ export function isOfType(typ: string | undefined, types: readonly string[] | und
   return typ !== undefined && types.some((each) => mediaType(typ) === mediaType(each))
 }
 
-/**
- * Tokens that are signed with the same keys and are no access tokens say so with a suffix: `logout+jwt`, `dpop+jwt`,
- * `vc+sd-jwt`. The access token's own is `at+jwt`.
- */
+/** Other tokens that the same keys sign say so with a suffix: `logout+jwt`, `dpop+jwt`, `vc+sd-jwt`. The access token's own is `at+jwt`. */
 function namesAnotherKind(typ: string): boolean {
   if (!typ.includes('+')) return false
   const [type = ''] = mediaType(typ).split(';')
@@ -36,19 +32,13 @@ function mediaType(type: string): string {
   return type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/^application\//, '')
 }
 
-/**
- * Whether a verifier was told of what kind a token is, and the token says so. `JWT` names no kind.
- *
- * @param types What is accepted, the `typ` among them; `undefined` if nothing was stated.
- * @see RFC 7519 section 5.1
- */
+/** Whether a kind was stated (`types`) and the token names it, once its `typ` is accepted. `JWT` names none: RFC 7519 section 5.1. */
 export function statesKind(typ: string | undefined, types: readonly string[] | undefined): boolean {
   return types !== undefined && typ !== undefined && mediaType(typ) !== 'jwt'
 }
 
 /**
- * Issuers sign events with the same keys, and some do not name their type in the header: a log-out token for a client would give
- * access where the client's id is the audience.
+ * Issuers sign events with the same keys, some without a type: a log-out token would give access where its client is the audience.
  *
  * @throws AuthError `type` for a security event
  * @see RFC 8417 section 2.2; OpenID Connect Back-Channel Logout 1.0 section 2.4

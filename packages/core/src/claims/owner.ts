@@ -60,12 +60,7 @@ export function ownerOf(auth: Auth<unknown>, rules: OwnerRules): TokenOwner {
   }
 }
 
-/**
- * What a claim names: a text, or a number of those that JSON can tell apart. Some issuers make names numbers, and revocations take both
- * for one.
- *
- * @returns `undefined` if it is not there, `false` if it names nobody.
- */
+/** A text, or a number that JSON can tell from others, as some issuers write names and revocations take both. `false`: it names nobody. */
 function nameIn(value: unknown): string | false | undefined {
   // JSON `null` is absent.
   if (value === undefined || value === null) return undefined

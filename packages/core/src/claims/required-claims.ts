@@ -74,10 +74,7 @@ export function checkValues(
   }
 }
 
-/**
- * Whether a claim is there in the sense of `sub: true`, and also true in the sense of `email_verified: true`: issuers write flags as
- * booleans, numbers and texts (Python writes `False`).
- */
+/** True in the sense of `sub: true` and of `email_verified: true`: issuers write flags as booleans, numbers and texts (Python: `False`). */
 function affirms(value: unknown): boolean {
   if (typeof value === 'string') return !['', 'false'].includes(value.trim().toLowerCase())
   return value === true || (typeof value === 'number' && value !== 0)

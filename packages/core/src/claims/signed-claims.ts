@@ -23,11 +23,7 @@ export function withOutput<Output>(signed: Auth<unknown>, output: Output): Auth<
   return Object.freeze(marked(Object.defineProperty(auth, RECORD, record)))
 }
 
-/**
- * Checks what a caller without types may have passed in place of an `Auth`, and whose it is.
- *
- * @throws TypeError
- */
+/** For what a caller without types may pass in place of an `Auth`, and for one of another copy. @throws TypeError */
 export function checkAuth(caller: string, auth: unknown): void {
   const isAuth = typeof auth === 'object' && auth !== null && 'claims' in auth
   const complaint = isAuth ? undefined : 'must be what a verifier or getAuth has returned'
@@ -40,10 +36,7 @@ export function isRecorded(auth: object): auth is Recorded {
   return Object.hasOwn(auth, RECORD) && (auth as Recorded)[RECORD].of === auth
 }
 
-/**
- * The `Auth` with its claims as they were signed. One that no verifier has recorded is its own: it has no schema, or comes from a
- * stub or from a wrapper, whose claims may be of any type.
- */
+/** With claims as signed. What is not recorded is its own: without a schema, of a stub or of a wrapper, with claims of any type. */
 export function asSigned(auth: Auth<unknown>): Auth {
   const signed = isRecorded(auth) ? auth[RECORD].signed : auth
   return signed as Auth // requirements read own members only, so claims of any type are safe

@@ -40,10 +40,7 @@ const PURPOSE = 'portcullis DPoP nonce 1'
 
 const MIN_SECRET_LENGTH = 32
 
-/**
- * @param tolerance Seconds that the clocks of a fleet may differ.
- * @see RFC 9449 section 8
- */
+/** @param tolerance Seconds that the clocks of a fleet may differ. @see RFC 9449 section 8 */
 export function createNonces({ secret, maxAge = 300 }: NonceOptions, tolerance: number): Nonces {
   // Copied: the caller's octets may change later.
   const secrets = listOf(secret).map((each) => Buffer.from(each))

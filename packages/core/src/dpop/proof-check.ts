@@ -22,18 +22,11 @@ export interface DpopProofs {
 
 /** What a guard asks of {@link DpopProofs}. */
 export interface DpopProofsMethods extends Pick<DpopProofs, 'algorithms' | 'required' | 'nonce'> {
-  /**
-   * Checks everything about a proof except whether it was used before.
-   *
-   * @throws AuthError `invalid_dpop_proof` or `use_dpop_nonce`.
-   */
+  /** Everything but whether the proof was used before. @throws AuthError `invalid_dpop_proof` or `use_dpop_nonce` */
   check(presented: PresentedProof): Promise<DpopProof>
   /**
-   * Remembers a proof, in one atomic step. The guard calls it only for requests whose token and binding are accepted.
-   *
-   * @returns `undefined` if the proof was remembered at once. Otherwise a promise, which rejects for a refusal. When it
-   *   resolves, everything else may have changed.
-   * @throws AuthError `invalid_dpop_proof` if it was used before; `replay_unavailable`.
+   * Remembers a proof in one atomic step, once its token and binding are accepted: `undefined` if that is done at once. When a promise
+   * resolves, everything else may have changed. @throws AuthError `invalid_dpop_proof` if it was used before; `replay_unavailable`.
    */
   remember(proof: DpopProof, signal?: AbortSignal): Promise<void> | undefined
 }

@@ -43,9 +43,7 @@ export interface ProvenRequest {
 const LONGEST_ID = 256
 
 /**
- * Reads the payload of a proof whose signature has been checked, and compares it with the request.
- *
- * Does NOT check the nonce, nor whether the proof was used before.
+ * Compares the payload of a proof whose signature was checked with the request. Does NOT check the nonce, nor whether it was used before.
  *
  * @param now Seconds since 1970-01-01T00:00:00Z.
  * @throws AuthError `malformed_proof`, `proof_method`, `proof_url`, `proof_time` or `proof_token`, in this order.
@@ -92,11 +90,7 @@ function checkId(claims: JsonObject): string {
   return jti
 }
 
-/**
- * `iat` must be there. `exp` and `nbf` count where a client writes them, as they do in every JWT.
- *
- * @returns The last second at which `iat` is acceptable.
- */
+/** `iat` must be there; `exp` and `nbf` count where they are, as in every JWT. @returns The last second at which `iat` is acceptable. */
 function checkTimes(
   claims: JsonObject,
   { maxAge, clockTolerance, toleranceAhead }: ProofRules,

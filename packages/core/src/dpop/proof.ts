@@ -34,10 +34,7 @@ export interface ReadProof {
   readonly algorithm: Algorithm
 }
 
-/**
- * Characters. An RSA key of 8192 bits makes a proof of about 3,600, one of ML-DSA-87 (RFC 9964) of about 11,200; the rest is for the
- * URL. Node takes no more than 16 KiB for all headers together, the token included.
- */
+/** Characters: RSA of 8192 bits makes about 3,600, ML-DSA-87 11,200, and the rest is the URL. Node takes 16 KiB for all headers. */
 const MAX_SIZE = 12_288
 
 /** Headers: a client writes the same one for all its proofs. */
@@ -45,11 +42,7 @@ const REMEMBERED = 500
 /** Characters of all headers together. Those of large keys leave fewer. */
 const REMEMBERED_SIZE = 1_048_576
 
-/**
- * Makes what reads the form, the type, the algorithm and the key of a proof. Nothing of it is proven then.
- *
- * @see RFC 9449 sections 4.2 and 4.3, checks 2 and 4 to 7
- */
+/** Form, type, algorithm and key: nothing is proven then. RFC 9449 sections 4.2 and 4.3, checks 2 and 4 to 7 */
 export function createProofReader(algorithms: readonly Algorithm[]): (proof: unknown) => ReadProof {
   // Whoever fills it with keys of their own makes others' keys be read again, and nothing else.
   const headers: HeaderCache = new LRUCache({
@@ -133,11 +126,7 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 const USUAL_EXPONENT = 65_537
 const LARGE_EXPONENT = `its e is more than ${USUAL_EXPONENT}`
 
-/**
- * The key of a proof, which is read more strictly than those of an issuer: nobody trusts it.
- *
- * @returns Instead of a key, why it cannot be used: in words, without key material.
- */
+/** Read more strictly than keys of an issuer, since nobody trusts it. @returns A text says why it cannot be used, without key material. */
 function readPublicKey(jwk: unknown, algorithm: Algorithm): VerificationKey | string {
   if (!isJsonObject(jwk)) return jwk === undefined ? 'it is missing' : 'it is no JSON object'
   // Whatever its value: a client that sends its private key has lost it.

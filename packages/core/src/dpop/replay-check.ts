@@ -18,11 +18,9 @@ import type { ReplayMemory } from './replay-memory.ts'
 // Asks the memory of used proofs, with a limit in time. Without a clear answer the proof is refused.
 
 /**
- * Makes what asks a memory whether a proof is new. Only its word `new` lets a proof through: a failure, another answer and none
- * within a second are 503.
+ * Only the word `new` of a memory lets a proof through: a failure, another answer and none within a second are 503. RFC 9449 section 11.1
  *
  * @returns A function that returns `undefined` for a proof that the memory has remembered at once.
- * @see RFC 9449 section 11.1
  */
 export function createReplayCheck(
   memory: ReplayMemory,

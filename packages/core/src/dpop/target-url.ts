@@ -14,10 +14,9 @@ interface PublicOrigin {
 }
 
 /**
- * Compares what proofs are for with what was asked for, after the normalization of RFC 3986. Query and fragment do not count.
+ * Compares URLs after the normalization of RFC 3986 sections 6.2.2 and 6.2.3, without query and fragment. RFC 9449 section 4.3
  *
- * @param origins Each has passed {@link isOrigin}. The request itself does not say where it was sent to: `Host` is the client's word.
- * @see RFC 9449 section 4.3; RFC 3986 sections 6.2.2 and 6.2.3
+ * @param origins Each has passed {@link isOrigin}. The request does not say where it was sent to: `Host` is the client's word.
  */
 export function createUrlCheck(origins: readonly string[]): UrlCheck {
   const known = origins.map(originOf).filter((origin) => origin !== undefined)
@@ -61,12 +60,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
   ['https', '443'],
 ])
 
-/**
- * Reads a URL in one spelling.
- *
- * Not by `URL`, which takes `\` for `/`, leaves out tabs and line feeds, and knows further spellings of hosts and schemes: what
- * no client writes is no reason to be lenient.
- */
+/** In one spelling. Not by `URL`, which is lenient: it takes `\` for `/`, leaves out tabs, and knows spellings that no client writes. */
 function readUrl(text: string): { readonly server: string; readonly path: string } | undefined {
   const parts = URL_FORM.exec(text)?.groups
   const path = normalPath(parts?.['path'] ?? '/')
@@ -90,12 +84,9 @@ function normalAddress(address: string): string | undefined {
 }
 
 /**
- * The path of a request target. An absolute one counts with its path alone; `*` and the target of `CONNECT` have none.
+ * The path of a request target, also of an absolute one; `*` and the target of `CONNECT` have none. RFC 9112 section 3.2
  *
- * One with dot segments has none either: routers take them for names, so that `/a/../b` may be another resource than `/b`.
- * Clients resolve them before they ask.
- *
- * @see RFC 9112 section 3.2
+ * One with dot segments has none either: routers take them for names, so `/a/../b` may not be `/b`. Clients resolve them before.
  */
 function pathOfTarget(target: unknown): string | undefined {
   if (typeof target !== 'string') return undefined

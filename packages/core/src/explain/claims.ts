@@ -15,12 +15,7 @@ import { failed, type Finding, passed, attempt, skipped } from './finding.ts'
 
 // Findings about claims: one for each rule, where a verifier stops at the first that a token breaks.
 
-/**
- * Every finding about the claims of a token, by the steps of the verifier: each is given the one claim and the one rule that
- * the finding is about. The verdict is `checkClaims`'s alone.
- *
- * @param claims `undefined` if the payload cannot be read.
- */
+/** Each finding by the verifier's own step, given the one claim and the one rule that it is about. The verdict is `checkClaims`'s alone. */
 export function claimFindings(
   claims: JsonObject | undefined,
   rules: ClaimRules,

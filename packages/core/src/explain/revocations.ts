@@ -39,11 +39,7 @@ export interface AskedAbout {
   readonly signal: AbortSignal | undefined
 }
 
-/**
- * Asks the revocations as the verifier does, also about a token that is refused for another reason.
- *
- * @throws The signal's reason.
- */
+/** Asks the revocations as the verifier does, also about a token that is refused for another reason. @throws The signal's reason. */
 export async function attemptRevocations(
   { revocations, clock = systemClock }: VerifierOptions,
   { claims, token, now, signal }: AskedAbout,

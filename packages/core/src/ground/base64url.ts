@@ -5,14 +5,10 @@ const LAST_OF_TWO = 'AQgw'
 const LAST_OF_THREE = 'AEIMQUYcgkosw048'
 
 /**
- * Decodes the one canonical base64url form of some octets: no padding, no white space, no stray bits. Anything else, and
- * the empty text, is `undefined`.
+ * Decodes the one canonical form: no padding, no white space, no stray bits; anything else, and the empty text, is `undefined`.
  *
- * `Buffer` never fails: it skips or misreads wrong characters, so that one token could be written in many ways. One that is
- * skipped makes the octets fewer than the characters call for. It misreads plain base64, and characters beyond ASCII by
- * their low octet.
- *
- * @see RFC 7515 section 2; RFC 4648 section 3.5
+ * `Buffer` never fails, so one token could be written in many ways: it skips characters, which makes too few octets, and misreads
+ * plain base64 and what is beyond ASCII. RFC 7515 section 2; RFC 4648 section 3.5
  */
 export function decodeBase64url(text: string): Buffer | undefined {
   const octets = Buffer.from(text, 'base64url')
@@ -39,12 +35,7 @@ function hasCanonicalEnd(text: string): boolean {
   }
 }
 
-/**
- * As {@link decodeBase64url}, but padding and the alphabet of plain base64 are allowed too. Only for key documents, which
- * are trusted; never for tokens.
- *
- * @see RFC 4648 section 4
- */
+/** Also with padding and in plain base64 (RFC 4648 section 4): only for key documents, which are trusted, never for tokens. */
 export function decodeBase64(text: string): Buffer | undefined {
   return decodeBase64url(
     text

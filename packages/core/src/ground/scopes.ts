@@ -3,11 +3,7 @@
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005D-\u007E]+)*$/
 
-/**
- * The scopes of a space-separated list.
- *
- * @throws TypeError if the list is not one of scope tokens with single spaces between them.
- */
+/** The scopes of a list with single spaces between them. @throws TypeError for anything else. */
 export function checkScopes(factory: string, scopes: string): readonly string[] {
   if (!isScope(scopes)) {
     // Mistake `…: … is not a space-separated list of scopes`: Write one string with spaces: `scope('read write')`.

@@ -62,13 +62,7 @@ export interface ByIssuerOptions {
 
 const isCount = countUpTo(1_000_000)
 
-/**
- * Checks the options of `byIssuer`, at start-up.
- *
- * @param isFunction Whether the first argument is a function; an object of verifiers has fewer options.
- * @returns A copy of them with nothing but their own members.
- * @throws TypeError for a wrong or misspelt option.
- */
+/** @returns A copy with nothing but own members. An object of verifiers has fewer options than a function. @throws TypeError */
 export function checkByIssuerOptions(
   options: ByIssuerOptions,
   isFunction: boolean,
@@ -90,12 +84,7 @@ export function checkByIssuerOptions(
   return ownMembers(options)
 }
 
-/**
- * Checks the verifiers given to `byIssuer`, at start-up.
- *
- * @returns A copy, as a map: issuers may be named like members of `Object.prototype`.
- * @throws TypeError for what is no verifier, or one that does not check the issuer it is listed under.
- */
+/** @returns A map: issuers may be named like members of `Object.prototype`. @throws TypeError for what is no verifier of its issuer. */
 export function checkVerifiers(from: unknown): ReadonlyMap<string, Verifier<unknown>> {
   if (!isJsonObject(from)) {
     // Mistake `byIssuer: the first argument must be`: Give `{ 'https://issuer.example': verifier }`, or a function from an issuer

@@ -23,17 +23,9 @@ import { createIssuerMemory, type MemoryLimits, type Standing } from './issuer-m
 
 /** Who judges the tokens of which issuer. */
 export interface IssuerDirectory {
-  /**
-   * The verifier of an issuer at this moment, or `undefined` if the caller has to {@link wait}. May start a call.
-   *
-   * @param waitUntil Of the request.
-   */
+  /** The verifier at this moment, or `undefined` if the caller has to {@link wait}. May start a call. */
   find(issuer: string, waitUntil?: WaitUntil): Found | undefined
-  /**
-   * Waits for the verifier of an issuer; `undefined` if there is none.
-   *
-   * @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up.
-   */
+  /** `undefined` if there is none. @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up. */
   wait(issuer: string, caller: Waiting): Promise<Found | undefined>
   /** Is told that a verifier would accept a token of the issuer, and answers whether it is still the issuer's. */
   confirm(issuer: string, found: Found): boolean

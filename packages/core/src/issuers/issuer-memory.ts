@@ -20,11 +20,7 @@ export interface IssuerMemory {
   standing(issuer: string): Standing
   /** Keeps an answer of the function. `since`: when it was called. */
   keep(issuer: string, answer: Answer, since: Instant): void
-  /**
-   * Is told that a verifier would accept a token of the issuer.
-   *
-   * @returns Whether it is still the issuer's: neither has another answer come, nor has its time ended.
-   */
+  /** Is told that a verifier would accept a token. @returns Whether it is still the issuer's: no other came, and its time is not over. */
   confirm(issuer: string, found: Found): boolean
 }
 
@@ -48,10 +44,7 @@ interface Absence {
   readonly isGone: boolean
 }
 
-/**
- * Whether a verifier that the function has answered is used: at once, with another call behind it, or no longer. In the
- * second half of its time it is asked for again, so that nobody waits and a short outage of the function is not noticed.
- */
+/** In the second half of its time a verifier is asked for again, so that nobody waits and a short outage of the function is not noticed. */
 export function freshnessOf(
   { since }: { readonly since: Instant },
   now: Instant,

@@ -44,12 +44,8 @@ export const INITIAL_STATE: CacheState = {
 }
 
 /**
- * The state after an attempt that brought keys.
- *
- * @param ringEnd When the ring before could no longer be used without a fetch, if that was before the attempt: an idle hour
- *   must not add to the time that a key is trusted.
- * @param overlap How long a key that the document lacks stays trusted.
- * @param spread From 0 to 1, drawn once for each process.
+ * @param ringEnd When the ring before could no longer be used without a fetch, if that was before the attempt: an idle hour must not add to
+ *   the time that a key is trusted. @param overlap How long a key that the document lacks stays trusted.
  */
 export function afterSuccess(
   state: CacheState,
@@ -67,11 +63,7 @@ export function afterSuccess(
   }
 }
 
-/**
- * The state after an attempt that failed: the ring stays as it is.
- *
- * @param random From 0 to 1, drawn for each failure.
- */
+/** The ring stays as it is. @param random From 0 to 1, drawn for each failure. */
 export function afterFailure(
   state: CacheState,
   attempt: Omit<Attempt, 'failure'>,

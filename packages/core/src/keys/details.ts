@@ -138,13 +138,7 @@ function skippedReason({ skipped }: KeyRing, kid: string): string | undefined {
   return skipped?.entries.find((entry) => entry.kid === kid)?.reason
 }
 
-/**
- * For `keys_unavailable`.
- *
- * @param failure What went wrong, in words; `undefined` if no attempt has failed.
- * @param origin Where the keys come from.
- * @param pause Seconds until the next attempt.
- */
+/** For `keys_unavailable`. @param failure In words, if an attempt has failed. @param pause Seconds until the next one. */
 export function noKeys(
   failure: string | undefined,
   origin: string | undefined,

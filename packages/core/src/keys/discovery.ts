@@ -22,9 +22,8 @@ const METADATA_MAX_AGE = 86_400
 const METADATA_RETRY = 3600
 
 /**
- * Into how many shares the deadline of an attempt is divided. In the longest case, one for the key URL, one for each of
- * two metadata documents and one for another key URL: the last share is kept, so that the attempt has an outcome of
- * its own before the deadline ends it.
+ * Shares of an attempt's deadline: at the longest, the key URL, two metadata documents and another key URL have one each. The last is
+ * kept, so that the attempt has an outcome of its own.
  */
 const SHARES = 5
 
@@ -50,11 +49,7 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
   return followKeys(async (signal) => await load(exchange(signal)), cache)
 }
 
-/**
- * What loads the keys of an issuer, and remembers where they were.
- *
- * @param share Seconds.
- */
+/** Loads the keys of an issuer, and remembers where they were. @param share Seconds. */
 function createDiscovery(
   issuer: Issuer,
   algorithmNames: AlgorithmNames,

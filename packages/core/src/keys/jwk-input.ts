@@ -13,12 +13,7 @@ import type { PublicJwk } from './key-material.ts'
 
 let areKeyObjectsTaken: boolean | undefined
 
-/**
- * The input of `createVerify` on a platform whose `crypto.verify` takes no key object together with options: that of
- * Cloudflare Workers. There the JWK is read anew for each signature. `undefined` on other platforms.
- *
- * @param isTaken By default the platform is asked, once.
- */
+/** For `createVerify`, where `verify` takes no key object with options (Cloudflare Workers): the JWK, which is read anew each time. */
 export function jwkInput(
   { key, ...options }: VerifyKeyObjectInput & { readonly key: KeyObject },
   jwk: PublicJwk,

@@ -34,10 +34,7 @@ import type { PreparedKey, VerificationKey } from './key-source.ts'
 type AlgorithmRow = readonly [name: Algorithm, rule: AlgorithmRule]
 
 /**
- * Reads one JWK.
- *
  * @returns Instead of a key, why it cannot be used: in words, without key material.
- * @param isMlDsaThere By default the platform is asked.
  * @see RFC 7517 section 4; RFC 7518 section 6; RFC 8037 section 2; RFC 9964 section 3
  */
 export function readJwk(
@@ -74,11 +71,7 @@ interface Purpose {
   readonly stated: Algorithm | undefined
 }
 
-/**
- * What a JWK allows its use for. If it states an `alg` that nobody knows, nothing.
- *
- * @see RFC 7517 sections 4.1 to 4.4; RFC 8725 section 3.1
- */
+/** What a JWK allows its use for: nothing if its `alg` is unknown. RFC 7517 sections 4.1 to 4.4; RFC 8725 section 3.1 */
 function purposeOf(jwk: JsonObject, names: AlgorithmNames | undefined): Purpose | string {
   const kty = valueOf(jwk, 'kty')
   const ofKind = [...ALGORITHMS].filter(([, rule]) => rule.kty === kty)
@@ -158,11 +151,7 @@ function importKey(publicJwk: PublicJwk): KeyObject | undefined {
   return undefined
 }
 
-/**
- * The key's identity. Its members are required ones alone, in one spelling and in order.
- *
- * @see RFC 7638 section 3; RFC 9964 section 6
- */
+/** The required members alone, in one spelling and in order. RFC 7638 section 3; RFC 9964 section 6 */
 function thumbprintOf(publicJwk: PublicJwk): string {
   return createHash('sha256').update(JSON.stringify(publicJwk)).digest('base64url')
 }

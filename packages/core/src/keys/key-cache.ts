@@ -72,11 +72,7 @@ export const WITHOUT_KEYS: WaitingRefusals = {
   whenLate: (patience) => new AuthError('keys_unavailable', 'timeout', waitedTooLong(patience)),
 }
 
-/**
- * The cache itself, over any way to load a key document. It carries out what `rotation.ts` decides.
- *
- * @param random Draws from 0 to 1: what spreads a fleet, and what a simulation repeats.
- */
+/** The cache over any way to load a key document. @param random From 0 to 1: what spreads a fleet, and what a simulation repeats. */
 export function followKeys(
   load: Load,
   { clock, url, saved, endsWithRequest, ...options }: CacheOptions,

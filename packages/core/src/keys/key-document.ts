@@ -8,10 +8,7 @@ import type { VerificationKey } from './key-source.ts'
 // From a JWK or a JWK set to usable keys, and why the other entries are none. The number of both is bounded.
 
 const MAX_KEYS = 100
-/**
- * Entries that have a kind of key, and so may be one. Those that cannot be used may cost as much as those that can, such
- * as a point that is not on its curve.
- */
+/** Entries with a `kty`: one that cannot be used may cost as much as one that can, such as a point that is not on its curve. */
 const MAX_CANDIDATES = 500
 const MAX_EXPLAINED = 100
 /** Characters. */
@@ -31,13 +28,7 @@ export interface SkippedEntries {
   readonly entries: readonly SkippedEntry[]
 }
 
-/**
- * Reads a bare JWK or a JWK set. An entry that cannot be used is skipped and hides no other. At most 100 keys are kept,
- * and 500 entries with a `kty` looked at.
- *
- * @returns `undefined` for anything that is neither.
- * @see RFC 7517 sections 4 and 5
- */
+/** A bare JWK or a JWK set (RFC 7517 sections 4 and 5), else `undefined`. An entry that cannot be used is skipped and hides no other. */
 export function readKeyDocument(
   document: unknown,
   names?: AlgorithmNames,
@@ -51,11 +42,7 @@ export function readKeyDocument(
   return undefined
 }
 
-/**
- * Reads a document that must have a usable key.
- *
- * @returns Instead of the document, what is wrong with it: in words, for developers.
- */
+/** @returns Instead of a document with a usable key, what is wrong with it: in words, for developers. */
 export function readUsableKeys(document: unknown, names: AlgorithmNames): KeyDocument | string {
   const read = readKeyDocument(document, names)
   if (read === undefined) return 'the document is neither a JWK nor a JWK set'

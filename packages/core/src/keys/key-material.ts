@@ -30,10 +30,7 @@ export interface KeyMaterial {
 }
 
 /**
- * Reads the members that make up the key. The public ones alone: a private key that was published by mistake never
- * becomes a key object.
- *
- * @returns Instead of the material, why there is none: in words.
+ * The public members alone: a private key that was published by mistake never becomes a key object. @returns Or why there is none.
  * @see RFC 7518 section 6; RFC 8037 section 2; RFC 9964 section 3
  */
 export function readMaterial(jwk: JsonObject, rule: AlgorithmRule): KeyMaterial | string {
@@ -51,11 +48,7 @@ export function readMaterial(jwk: JsonObject, rule: AlgorithmRule): KeyMaterial 
   }
 }
 
-/**
- * `node:crypto` itself imports e = 1, with which anybody can sign, and moduli of any size.
- *
- * @see RFC 8017 section 3.1; RFC 7518 section 3.3
- */
+/** `node:crypto` itself imports e = 1, with which anybody can sign, and moduli of any size. RFC 8017 section 3.1; RFC 7518 section 3.3 */
 function readRsa(jwk: JsonObject): KeyMaterial | string {
   const n = readInteger(jwk, 'n', MAX_MODULUS_BITS)
   if (typeof n === 'string') return n
@@ -112,9 +105,7 @@ const SMALL_ORDER = new Set([
 ])
 
 /**
- * With a point of small order anybody can sign, in versions of OpenSSL that Node still ships; the same goes for its
- * spellings with a y of 2^255 - 19 or more.
- *
+ * With a point of small order anybody can sign, in versions of OpenSSL that Node still ships; also spelled with a y of 2^255 - 19 or more.
  * @see RFC 8032 section 5.1.3; RFC 8725 section 3.4
  */
 function isSafeEdwards(x: Buffer): boolean {

@@ -55,9 +55,8 @@ interface SkippedKey {
 }
 
 /**
- * Why a token stays unproven: unproven tokens have asked too often (`paced`), no key could make it acceptable
- * (`pointless`), it has asked before (`repeated`), a key that left proves it (`retired`), or newer keys came and none of them
- * proves it (`answered`).
+ * Unproven tokens ask too often (`paced`), no key could help (`pointless`), it has asked before (`repeated`), a key that left proves it
+ * (`retired`), or newer keys came and none of them proves it (`answered`).
  */
 export type WhyUnproven = 'paced' | 'pointless' | 'repeated' | 'retired' | 'answered'
 
@@ -77,17 +76,11 @@ export interface Suspicion {
   readonly couldBeAccepted: () => boolean
   /** Checks the token with other keys, and answers which of them made the signature. */
   readonly findKey: (ring: KeyRing) => Promise<VerificationKey | undefined>
-  /**
-   * Whether the token says that it was issued after a time, in seconds since 1970-01-01T00:00:00Z. Only for a token that a
-   * key is known to prove, be it one that is not trusted any longer.
-   */
+  /** Whether it says that it was issued after a time (seconds): only for a token that a key is known to prove, be it a retired one. */
   readonly wasIssuedAfter: (time: number) => boolean
 }
 
-/**
- * The newer key that proves a token; or why there is none, where that is known, and which keys are in use. Each has a `key` of
- * its own: one that `Object.prototype` has must prove nothing.
- */
+/** The newer key that proves a token; or why none does, and the keys in use. An own `key`: one of `Object.prototype` proves nothing. */
 export type SuspicionAnswer =
   | { readonly key: VerificationKey }
   | { readonly key: undefined; readonly why: WhyUnproven | undefined; readonly ring: KeyRing }
@@ -108,23 +101,13 @@ export interface KeySource {
 export interface KeySourceMethods {
   /** The moment that it is, on the clock that ages are measured with. */
   now(): Instant
-  /**
-   * The keys to judge a token by at this moment, or `undefined` if the caller has to {@link wait}. May start a refresh
-   * that nobody waits for.
-   *
-   * @param waitUntil Of the request.
-   */
+  /** The keys to judge by at this moment, or `undefined` if the caller has to {@link wait}. May start a refresh that nobody waits for. */
   current(now: Instant, waitUntil?: WaitUntil): KeyRing | undefined
-  /**
-   * Waits for keys.
-   *
-   * @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up.
-   */
+  /** @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up. */
   wait(caller: Caller): Promise<KeyRing>
   /**
-   * Asks whether a rotation that has not been seen explains the token.
+   * Whether a rotation that has not been seen explains the token. @returns No key when the keys are known to be current.
    *
-   * @returns No key when the keys are known to be current.
    * @throws AuthError `keys_unavailable` when that cannot be told; the signal's reason when the caller gives up.
    */
   suspect(suspicion: Suspicion, caller: Caller): Promise<SuspicionAnswer>
@@ -155,11 +138,8 @@ export interface KeyHints {
 }
 
 /**
- * The keys that may have signed a token: those that the verifier takes for its algorithm, an equal `kid` first, then those
- * where one of the two has none. At most 8, so that a forged token has a price limit.
- *
- * @param accepted The rule of the verifier: several may share the keys.
- * @see RFC 8725 section 3.1
+ * The keys that the verifier (`accepted`) takes for the algorithm: an equal `kid` first, then those where one of the two has none.
+ * At most 8, so that a forged token has a price limit. RFC 8725 section 3.1
  */
 export function findCandidates(
   ring: KeyRing,
@@ -173,10 +153,7 @@ export function findCandidates(
   return [...named, ...unnamed].slice(0, MAX_CANDIDATES)
 }
 
-/**
- * How many keys beyond those that are tried fit one token: one without a `kid`, which fits the most, for a verifier that
- * lists all algorithms. One that lists none may try more of them.
- */
+/** How many more keys fit one token than are tried: one without a `kid`, which fits the most, for a verifier that lists all algorithms. */
 export function countUntried(keys: readonly VerificationKey[]): number {
   const every = [...ALGORITHMS.keys()]
   const fitting = every.map(

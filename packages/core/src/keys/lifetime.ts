@@ -6,12 +6,7 @@ export const DEFAULT_MAX_AGE = 300
 const MIN_ANNOUNCED_AGE = 60
 const MAX_ANNOUNCED_AGE = 3600
 
-/**
- * How long a document is fresh: what is stated, else what its headers announce, else 300 s; spread by 10 % so that a
- * fleet that started together does not fetch together.
- *
- * @param announced What `Cache-Control` and `Age` say.
- */
+/** Seconds: what is stated, else what the headers announce, else 300; spread by 10 % so that a fleet does not fetch together. */
 export function lifetime(
   announced: number | undefined,
   { maxAge, spread }: { maxAge: number | undefined; spread: number },

@@ -55,13 +55,7 @@ export function localKeys(
   })
 }
 
-/**
- * What is made of one entry of a key document.
- *
- * @param factory Who has got the options.
- * @returns Instead of the key, why the entry cannot be used: in words.
- * @throws TypeError for a wrong option.
- */
+/** One entry of a key document. @returns Instead of the key, why it cannot be used: in words. @throws TypeError for a wrong option. */
 export function readEntry(
   factory: string,
   entry: unknown,

@@ -97,11 +97,7 @@ interface CheckedOptions {
   readonly cacheOf: (url: string) => CacheOptions
 }
 
-/**
- * The options with their defaults.
- *
- * @throws TypeError
- */
+/** The options with their defaults. @throws TypeError */
 export function checkRemoteKeysOptions(
   factory: string,
   options: RemoteKeysOptions,

@@ -31,19 +31,12 @@ const KNOWN: ReadonlyMap<string, ConfirmationMethod> = new Map([
   ['x5t#S256', 'x5tS256'],
 ])
 
-/**
- * Registered, so none of the members that a reader ignores: each binds the token to something that cannot be proven here.
- *
- * @see https://www.iana.org/assignments/jwt/jwt.xhtml#confirmation-methods
- */
+/** Registered, so not ignored, and not provable here: https://www.iana.org/assignments/jwt/jwt.xhtml#confirmation-methods */
 const UNPROVABLE: ReadonlySet<string> = new Set(['jwk', 'jwe', 'jku', 'kid', 'osc'])
 
 /**
- * Members that nobody knows are ignored beside one that is known: they may describe it. Alone they may bind the token to something.
- *
- * @param isRepeated See {@link repeatsConfirmation}.
- * @returns `undefined` for a token that is bound to nothing: whoever has it may use it.
- * @see RFC 7800 section 3.1
+ * `undefined`: bound to nothing, so whoever has it may use it. Unknown members beside a known one may describe it, and are ignored; alone
+ * they may bind the token to something. RFC 7800 section 3.1 @param isRepeated See {@link repeatsConfirmation}.
  */
 export function bindingOf(claims: Claims, isRepeated: boolean): Binding | undefined {
   if (!Object.hasOwn(claims, 'cnf')) return undefined
@@ -66,10 +59,7 @@ export function bindingOf(claims: Claims, isRepeated: boolean): Binding | undefi
   }
 }
 
-/**
- * Whether a member is written twice in a payload whose claims bind the token. Of two thumbprints, another reader of it might take
- * the other one.
- */
+/** Whether a payload with `cnf` has some member twice: of two thumbprints, another reader of it might take the other one. */
 export function repeatsConfirmation(claims: Claims, payload: Buffer): boolean {
   return Object.hasOwn(claims, 'cnf') && repeatsMember(payload.toString(), claims)
 }
@@ -81,12 +71,8 @@ export function possessionOf(given: Possession | undefined): Possession | undefi
 }
 
 /**
- * Compares what a token is bound to with what its sender has proven to possess.
- *
  * @param confirmation `ignore` waives it, but for a DPoP proof: whoever sends one expects that it counts.
- * @returns The same, with what was proven.
- * @throws AuthError `binding`
- * @see RFC 9449 section 7.2; RFC 8705 section 3
+ * @returns The same, with what was proven. @throws AuthError `binding` @see RFC 9449 section 7.2; RFC 8705 section 3
  */
 export function checkBinding(
   auth: Auth,

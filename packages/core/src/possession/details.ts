@@ -38,10 +38,7 @@ export function notProven(method: ConfirmationMethod): Detail {
   return () => `the token is bound to ${bound} (${name}), and came with ${other}`
 }
 
-/**
- * @param known The members that can be confirmed.
- * @param unprovable Those that cannot, and that are not ignored.
- */
+/** @param unprovable Those that cannot be confirmed, and are not ignored. */
 export function unreadableConfirmation(
   cnf: unknown,
   known: readonly string[],

@@ -28,10 +28,7 @@ const PARSERS: Readonly<Record<CertificateFormat, (text: string) => string | und
 
 export const CERTIFICATE_FORMATS: readonly string[] = Object.keys(PARSERS)
 
-/**
- * The thumbprint of the one certificate that a header names: SHA-256 of its DER, base64url. `undefined` for anything but
- * exactly one, so for a broken header as well.
- */
+/** SHA-256 of the DER of the one certificate, base64url; `undefined` for anything but exactly one, so for a broken header as well. */
 export function parseForwardedCertificate(
   format: CertificateFormat,
   text: string,
@@ -45,13 +42,10 @@ export function thumbprintOfDer(der: Uint8Array): string {
 }
 
 /**
- * The last element must say one thing: a hash, a certificate, or both of the same. The others are read too, since a quote in
- * one of them decides where the last one begins.
+ * The last element must say one thing: a hash, a certificate, or both of the same. A quote in another decides where the last begins.
  *
- * Envoy escapes nothing in what it copies from the names in a certificate (`URI`, `DNS`), and anybody can make a certificate. So an
- * element behind such a name may be a part of that name.
- *
- * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/headers#x-forwarded-client-cert
+ * Envoy escapes nothing in names that it copies from a certificate (`URI`, `DNS`), and anybody can make one: so an element behind
+ * such a name may be a part of it. https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/headers#x-forwarded-client-cert
  */
 function thumbprintOfXfcc(text: string): string | undefined {
   const { hash = [], cert = [] } = lastElement(text) ?? {}

@@ -58,12 +58,7 @@ export interface MutualTls {
 
 /** What a guard asks of {@link MutualTls}. */
 export interface MutualTlsMethods extends Pick<MutualTls, 'required'> {
-  /**
-   * The thumbprint of the certificate that the client of a request has proven to possess, `undefined` if there is none.
-   * RFC 8705 section 3.1: SHA-256, base64url.
-   *
-   * @param request As the guard was given it. Only a request of node has a connection, and without one nothing is proven.
-   */
+  /** SHA-256, base64url (RFC 8705 section 3.1), if the client has proven one. @param request Only one of node has a connection. */
   thumbprintOf(request: object): string | undefined
 }
 

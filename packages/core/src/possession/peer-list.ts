@@ -19,10 +19,7 @@ export const isPeerList: OptionCheck = (value) => {
   return undefined
 }
 
-/**
- * Whether an address is on a list, once {@link isPeerList} has nothing to say against the list. An IPv4 address is the same
- * one where a socket for both families writes it as IPv6 (`::ffff:10.0.0.1`).
- */
+/** The list has passed {@link isPeerList}. An IPv4 address is the same where a socket writes it as IPv6 (`::ffff:10.0.0.1`). */
 export function peerList(list: readonly string[]): (address: unknown) => boolean {
   const blocks = blockListOf(list.map(parseBlock))
   return (address) => {

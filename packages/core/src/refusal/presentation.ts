@@ -129,10 +129,7 @@ function challengesOf(code: AuthErrorCode, reason: AuthErrorReason, options: Pre
   return `${challenge}, ${challengeOf(other, options, code)}`
 }
 
-/**
- * @param reason Of a challenge with the error.
- * @see RFC 6750 section 3: no error code when the request carried no token
- */
+/** RFC 6750 section 3: no error code when the request carried no token. @param reason Of a challenge with the error. */
 function challengeOf(
   scheme: Scheme,
   { realm = 'api', scope, resourceMetadata, dpop, acrValues, maxAge }: Presentation,

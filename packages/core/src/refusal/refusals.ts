@@ -62,10 +62,7 @@ interface RefusalRow<Reason extends string> {
   reasons: Record<Reason, string | null>
 }
 
-/**
- * All refusals. As long as no signature is proven, the client reads the same bytes for every reason.
- * Descriptions keep to the characters of RFC 6750 section 3: printable ASCII without quote and backslash.
- */
+/** Until a signature is proven, the client reads the same bytes for every reason. RFC 6750 section 3: ASCII without quote and backslash. */
 export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Code]> } = {
   missing_token: {
     status: 401,

@@ -11,12 +11,7 @@ const TOKEN = /(?:eyJ[\w-]{8,}|e[wy][\w-]{14,}\.)[\w.-]*/g
 /** Seconds. Later than any sensible time, and earlier than any sensible time in milliseconds. */
 const EARLIEST_MILLISECONDS = 1e11
 
-/**
- * A text cut, without tokens, and with everything escaped but printable ASCII: controls, marks that change the direction of
- * the text, lone surrogates, and letters that only look like others.
- *
- * @param max Characters, before anything is escaped.
- */
+/** Cut, without tokens, all escaped but printable ASCII: controls, marks of direction, lone surrogates, letters that look like others. */
 export function printable(text: string, max: number): string {
   const cut = text.length > max ? `${text.slice(0, max)}...` : text
   return cut.replaceAll(TOKEN, '(a token)').replaceAll(/[^ -~]/g, escaped)

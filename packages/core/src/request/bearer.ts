@@ -50,15 +50,13 @@ const PROOF = 'dpop'
 const BEARER = 'Bearer '
 
 /**
- * Finds the token of a request: in the one `Authorization` header, nowhere else.
+ * Finds the token: in the one `Authorization` header, nowhere else. RFC 6750 sections 2.1 and 3.1
  *
- * The value is the own member `headers.authorization`, or what `headers.get` answers, so a header that middleware sets or
- * deletes is set or deleted here as well. `rawHeaders` only tells whether the client sent the header more than once. Where
- * several were joined to one, by `Headers` or by a proxy, a second token is still refused.
+ * The value is the own member `headers.authorization`, or what `headers.get` answers, as middleware has left it; `rawHeaders` only tells
+ * of repetition. Of several that `Headers` or a proxy has joined, a second token is still refused.
  *
  * @throws AuthError `missing_token` without a header and for another scheme; `invalid_request` for a repeated header, also
  *   joined by a comma, and for a value that is no text; `invalid_token` for anything else but one token after `Bearer`.
- * @see RFC 6750 sections 2.1 and 3.1
  */
 export function parseBearer(request: RequestHeaders | FetchRequest): string {
   return parseCredentials(request, BEARER_ALONE).token
@@ -73,11 +71,7 @@ export interface Credentials {
 const BEARER_ALONE: ReadonlyMap<string, Scheme> = new Map([['bearer', 'Bearer']])
 const BOTH: ReadonlyMap<string, Scheme> = new Map([...BEARER_ALONE, ['dpop', 'DPoP']])
 
-/**
- * As {@link parseBearer}, for both schemes.
- *
- * @see RFC 9449 section 7.1
- */
+/** As {@link parseBearer}, for both schemes. RFC 9449 section 7.1 */
 export function parseBearerOrDpop(request: RequestHeaders | FetchRequest): Credentials {
   return parseCredentials(request, BOTH)
 }
@@ -121,12 +115,7 @@ export function schemeOf(request: RequestHeaders | FetchRequest): Scheme {
   return typeof first === 'string' && /^dpop(?: |$)/i.test(first) ? 'DPoP' : 'Bearer'
 }
 
-/**
- * The value of the one `DPoP` header, `undefined` if there is none.
- *
- * @throws AuthError `invalid_request` for several. Joined ones have a comma, which no proof has.
- * @see RFC 9449 section 4.3
- */
+/** The one `DPoP` header (RFC 9449 section 4.3). @throws AuthError `invalid_request` for several: joined ones have a comma. */
 export function findProof(request: RequestHeaders | FetchRequest): unknown {
   if (isRepeated(Reflect.get(request, 'rawHeaders'), PROOF)) throw repeated(repeatedProof)
   const { headers } = request
@@ -139,10 +128,7 @@ export function findProof(request: RequestHeaders | FetchRequest): unknown {
   return proof
 }
 
-/**
- * The text behind `Bearer ` in the one `Authorization` header. Nothing is known of it, so it is only good for comparing it with
- * tokens that are known. `undefined` where {@link parseBearer} has to look closer.
- */
+/** The text behind `Bearer `, only good for comparing it with known tokens. `undefined` where {@link parseBearer} has to look closer. */
 export function findBearerText(request: RequestHeaders | FetchRequest): string | undefined {
   if (isRepeated(Reflect.get(request, 'rawHeaders'), NAME)) return undefined
   const value = valueOf(request)
@@ -168,11 +154,7 @@ function valueOf({ headers }: RequestHeaders | FetchRequest): unknown {
   return own(headers, 'authorization')
 }
 
-/**
- * Whether a browser asks if it may send the real request. This chooses words for developers and nothing else.
- *
- * @see https://fetch.spec.whatwg.org/#cors-preflight-fetch-0
- */
+/** This chooses words for developers and nothing else. https://fetch.spec.whatwg.org/#cors-preflight-fetch-0 */
 export function isPreflight({ headers }: RequestHeaders | FetchRequest): boolean {
   return hasGet(headers) ? headers.get(PREFLIGHT) !== null : Object.hasOwn(headers, PREFLIGHT)
 }
@@ -186,10 +168,7 @@ export function isSpelledOtherwise(
   return Object.keys(headers).some((each) => each !== name && each.toLowerCase() === name)
 }
 
-/**
- * Whether headers are read with `get`: a method of their own or of their class. One of `Object.prototype`, the end of every
- * chain of prototypes, is somebody's pollution.
- */
+/** A method `get` of their own or of their class. One of `Object.prototype`, the end of every chain, is somebody's pollution. */
 export function hasGet(
   headers: RequestHeaders['headers'] | FetchRequest['headers'],
 ): headers is FetchRequest['headers'] {

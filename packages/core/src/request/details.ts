@@ -3,11 +3,7 @@ import type { Detail } from '../refusal/text.ts'
 // What refusals of the `Authorization` header tell developers. The header may be a secret whatever its form, so nothing of it
 // is shown or kept, but for the name of a scheme that is on this list.
 
-/**
- * Schemes by their names in lower case: those that are registered, and two that others use for tokens.
- *
- * @see https://www.iana.org/assignments/http-authschemes
- */
+/** By their names in lower case: https://www.iana.org/assignments/http-authschemes, and two that others use for tokens. */
 const SCHEMES: ReadonlyMap<string, string> = new Map(
   [
     ['Basic', 'Concealed', 'Digest', 'DPoP', 'GNAP', 'HOBA', 'JWT', 'Mutual', 'Negotiate'],

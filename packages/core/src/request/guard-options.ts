@@ -137,11 +137,7 @@ const CHECKS: Readonly<Record<string, OptionCheck>> = {
       : 'must be the name of a property',
 }
 
-/**
- * What is stated for one request, and what a guard is made of.
- *
- * @throws TypeError for what is no function.
- */
+/** What is stated for one request, and what a guard is made of. @throws TypeError for what is no function. */
 export function splitRequestOptions<Subject>(options: RequestOptions<Subject>): {
   readonly guard: GuardOptions<Subject>
   readonly waitUntil: WaitUntil | undefined

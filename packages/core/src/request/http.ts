@@ -143,12 +143,7 @@ async function authenticateAnew(
   }
 }
 
-/**
- * A caller without types may pass anything: headers in place of their request, or an event of a function whose `headers` are `null`
- * where it has none.
- *
- * @throws TypeError for what is no request.
- */
+/** Callers without types pass headers alone, or an event whose `headers` are `null`. @throws TypeError for what is no request. */
 function withHeaders(parts: RequestParts): RequestParts {
   const headers: unknown = Reflect.get(Object(parts.request), 'headers')
   if (headers === null) return { ...parts, request: { headers: {} } }

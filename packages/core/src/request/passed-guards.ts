@@ -21,9 +21,8 @@ export interface PassedGuard {
 let witness: object | undefined
 
 /**
- * The last guard of a request: a private field of the framework's own request or context. Nobody else can read or write it,
- * and it lives as long as the request. A `WeakMap` does the same, but its entries cost each minor garbage collection more
- * than the rest of a guard costs.
+ * The last guard of a request, in a private field of the framework's own object: nobody else can read or write it, and it lives as
+ * long as the request. See `Marked` for why it is no `WeakMap`.
  */
 class Mark extends Marked {
   #guard: PassedGuard
@@ -75,10 +74,7 @@ export function setPassedGuard(
   Mark.replace(subject, { verifier, auth, options, id: guardId, previous })
 }
 
-/**
- * The list without what the same guard has left there. A client can make a guard see one request any number of times, as with
- * GraphQL operations over one WebSocket: so the list has an entry for each guard, not for each time.
- */
+/** The list without the same guard: one request may pass it any number of times, as with GraphQL operations over one WebSocket. */
 function withoutGuard(
   last: PassedGuard | undefined,
   verifier: Verifier<unknown>,

@@ -31,12 +31,9 @@ export function asksForPossession(options: GuardOptions<never>): boolean {
 }
 
 /**
- * Verifies the token of a request together with what its sender has proven to possess.
- *
  * A proof is remembered only once everything else holds: otherwise anybody could fill the memory with proofs of their own.
  *
- * @throws AuthError
- * @see RFC 9449 section 7; RFC 8705 section 3
+ * @throws AuthError @see RFC 9449 section 7; RFC 8705 section 3
  */
 export async function verifyProven(
   verifier: Verifier<unknown>,

@@ -70,8 +70,7 @@ export function frozenTokenHeader(given: TokenHeader): TokenHeader {
 /**
  * Finds the token in the stated header, and nowhere else.
  *
- * @throws AuthError `missing_token` without the header; `invalid_request` for a repeated one, also if its values were joined by
- *   a comma, and for a value that is no text; `invalid_token` for any other form than the stated one.
+ * @throws AuthError `missing_token` without it; `invalid_request` if repeated, also joined by a comma, or no text; else `invalid_token`.
  */
 export function parseTokenHeader(
   request: RequestHeaders | FetchRequest,

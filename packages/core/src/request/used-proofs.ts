@@ -22,10 +22,7 @@ type Place = Map<DpopProofs, UsedProof>
 
 const used = new WeakMap<object, Place>()
 
-/**
- * @param requests All objects that stand for one request and for no other: frameworks wrap that of node.
- * @param asked A header may have been changed since, or a method. Then it is another proof.
- */
+/** @param requests All that stand for one request: frameworks wrap that of node. @param asked If changed since, it is another proof. */
 export function findUsedProof(
   requests: readonly object[],
   dpop: DpopProofs,
@@ -38,12 +35,7 @@ export function findUsedProof(
   return undefined
 }
 
-/**
- * Remembers the proof of a request, once.
- *
- * @returns A promise where that takes its time, also for a guard that comes while another one waits.
- * @throws AuthError
- */
+/** Once. @returns A promise where that takes its time, also for a guard that comes while another one waits. @throws AuthError */
 export function useProof(
   requests: readonly object[],
   dpop: DpopProofs,

@@ -5,10 +5,7 @@ import { type Detail, duration, kindOf, listed, printable } from '../refusal/tex
 
 const LONGEST_DESCRIPTION = 200
 
-/**
- * @param hasScopes Whether the token has a claim that grants scopes at all.
- * @param hint Why it may have none.
- */
+/** @param hasScopes Whether the token has a claim that grants scopes at all. @param hint Why it may have none. */
 export function lacksScopes(
   missing: readonly string[],
   wanted: string,

@@ -104,9 +104,8 @@ function checkParts(factory: string, parts: unknown): void {
 }
 
 /**
- * @throws AuthError `insufficient_scope`, or `insufficient_user_authentication` with all that the requirements ask for, so that
- *   the user is sent to log in once. The cause is the first requirement that is not met.
- * @see RFC 6750 section 3.1; RFC 9470 section 3
+ * @throws AuthError `insufficient_scope`, or `insufficient_user_authentication` with all that is asked for, so that the user logs in
+ *   once. The cause is the first that is not met. @see RFC 6750 section 3.1; RFC 9470 section 3
  */
 export async function checkRequirements(
   auth: Auth<unknown>,

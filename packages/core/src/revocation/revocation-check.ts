@@ -26,9 +26,7 @@ export interface RevocationCheck {
   /** Whether the source says at once that a token is valid. If it does not, {@link check} has to be asked. */
   isValidNow(asked: AskedAbout, now: number): boolean
   /**
-   * Step 7: whether a token has been revoked.
-   *
-   * @returns A promise if the source takes its time: when it resolves, everything else may have changed.
+   * Step 7. @returns A promise if the source takes its time: when it resolves, everything else may have changed.
    * @throws AuthError `revoked` or `stale`; the signal's reason.
    */
   check(asked: AskedAbout, now: number, signal: AbortSignal | undefined): Promise<void> | undefined

@@ -90,13 +90,7 @@ function digestEntry(caller: string, stated: JsonObject): DigestEntry {
   return { type: 'digest', iss, digest, exp } as DigestEntry // as it was checked
 }
 
-/**
- * An entry for one token that was recorded before. Read leniently, because what an earlier version has recorded is still
- * revoked: other members than `iss`, `jti` and `exp` are ignored, and an `exp` may be in milliseconds.
- *
- * @param caller For messages.
- * @throws TypeError
- */
+/** Read leniently, since what an earlier version has recorded is still revoked: other members are ignored, `exp` may be in milliseconds. */
 function tokenEntry(caller: string, claims: JsonObject): TokenEntry {
   const [iss, id, exp] = [member(claims, 'iss'), member(claims, 'jti'), member(claims, 'exp')]
   const jti = nameOf(id) ?? id

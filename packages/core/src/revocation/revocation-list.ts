@@ -18,11 +18,7 @@ import type { RevocationEntry } from './revocations.ts'
 
 /** What has been revoked. Times are seconds since 1970-01-01T00:00:00Z. */
 export interface RevocationList {
-  /**
-   * Adds all entries, or none of them if there is no room; says which.
-   *
-   * @param now Entries that have lapsed by then are removed to make room.
-   */
+  /** All entries, or none if there is no room. @param now Entries that have lapsed by then are removed to make room. */
   add(entries: readonly RevocationEntry[], now: number): boolean
   /** Whether {@link add} would add them. */
   hasRoomFor(entries: readonly RevocationEntry[], now: number): boolean

@@ -5,11 +5,8 @@ import { isLikeEncodedObject } from '../ground/encoded-object.ts'
 // What names one token that has no `jti`.
 
 /**
- * The digest of a token: SHA-256, in base64url.
- *
- * Of a JWT it is that of its signing input, header and payload: a signature has several texts that prove the same. Whoever has an ECDSA
- * signature (r, s) can write n - s for s, and its token would be another one. Of any other token it is that of the whole text. The text
- * alone decides which, so that whoever revokes a token and whoever asks about it mean the same.
+ * SHA-256, in base64url. Of a JWT that of header and payload: a signature has several texts, as anybody can write n - s in an ECDSA (r, s).
+ * Of any other token that of the whole text. The text alone decides which, so that who revokes a token and who asks mean the same.
  *
  * @see RFC 7515 section 2; SEC 1 section 4.1.4
  */

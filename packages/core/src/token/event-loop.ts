@@ -20,10 +20,7 @@ export interface EventLoopWatch {
 export interface EventLoopLimits {
   /** By all that one synchronous run does. */
   readonly run: number
-  /**
-   * By all that one iteration does, for all watches together. Whoever awaits each piece starts a new run for it, but the event
-   * loop does not iterate meanwhile: promises keep it where it is.
-   */
+  /** By one iteration, for all watches. Whoever awaits each piece starts a new run, but promises keep the event loop where it is. */
   readonly iteration: number
 }
 
@@ -86,10 +83,7 @@ export function watchEventLoop(limits: EventLoopLimits): EventLoopWatch {
   return { count, isBusy }
 }
 
-/**
- * What to await before anything of a stranger is read; `undefined` if it may be read at once. A malformed text costs no signature,
- * and a loop of them would keep the event loop where it is all the same.
- */
+/** What to await before anything of a stranger is read, if anything: malformed ones cost no signature, and hold up the loop all the same. */
 export function turnToRead(): Promise<void> | undefined {
   return hasReadEnough() ? nextTurn() : undefined
 }

@@ -7,11 +7,7 @@ import type { ParsedToken } from './token.ts'
 
 // Step 4 of the verifier: checks a signature, on the main thread or on the thread pool.
 
-/**
- * Whether a key made a token's signature, with the one algorithm that the verifier has settled on.
- *
- * @see RFC 7515 section 5.2; RFC 7518 section 3; RFC 8725 section 3.1
- */
+/** With the one algorithm that the verifier has settled on. RFC 7515 section 5.2; RFC 7518 section 3; RFC 8725 section 3.1 */
 export function isSignedBy(
   key: VerificationKey,
   algorithm: Algorithm,
@@ -53,11 +49,9 @@ const LIMITS = {
 } satisfies EventLoopLimits
 
 /**
- * Checks signatures on the main thread, which costs least, while they come one by one or few at once. When requests come
- * faster than the event loop iterates, only the first is checked there and the others on the thread pool: even with a single
- * core that costs less than to switch between requests and signatures for each token. A signature that takes longer than a
- * run may, such as one of P-384 or of an RSA key of 8192 bits, always goes to the thread pool. So does one of a loop that awaits
- * each token, when the loop has taken as long as an iteration may: to wait for the pool lets the event loop iterate.
+ * On the main thread, which costs least, while signatures come one by one. If they come faster than the event loop iterates, all but the
+ * first go to the thread pool, and so does a slow one (P-384, RSA of 8192 bits): even on one core that costs less than to switch between
+ * requests and signatures. A loop that awaits each token goes there once it has taken its time, which lets the event loop iterate.
  */
 export function createSignatureCheck(): SignatureCheck {
   const eventLoop = watchEventLoop(LIMITS)

@@ -41,11 +41,8 @@ export function createHeaderCache(): HeaderCache {
 }
 
 /**
- * Takes a compact JWS apart.
+ * Takes a compact JWS apart. Does NOT look at the payload, and proves nothing. @param maxSize Octets, which are characters here.
  *
- * Does NOT look at the payload, and proves nothing.
- *
- * @param maxSize Octets, which are characters here.
  * @throws AuthError `too_large`, `malformed` or `critical_header`
  * @see RFC 7515 sections 4.1.11, 5.2 and 7.1; RFC 7797 section 7
  */

@@ -10,19 +10,11 @@ import { checkCopy, marked } from '../ground/copy.ts'
 export interface Internals {
   /** Whether the tokens that it accepts with this `iss` are from an issuer that it was told to accept. */
   readonly checksIssuer: (issuer: string) => boolean
-  /**
-   * The option `audience` of each verifier that may judge a token, as far as it is known before the first token: values of `aud`,
-   * of which a token must have one; `null` accepts any token.
-   */
+  /** The option `audience` of each verifier that may judge a token, as far as it is known at start-up; `null` accepts any token. */
   readonly audiences: readonly (readonly string[] | null)[]
   /** Octets. */
   readonly maxTokenSize: number
-  /**
-   * What a token proves that the verifier has accepted before and accepts now, at once. For all others `undefined`: `verify`
-   * has to be asked.
-   *
-   * @param waitUntil Of the request.
-   */
+  /** What a token proves that was accepted before and is now, at once; for all others `undefined`: `verify` has to be asked. */
   readonly recall: (token: string, waitUntil?: WaitUntil) => Auth<unknown> | undefined
   /** Calls a function each time that a token may have been revoked, and at once if it may have been already. */
   readonly watch: (auth: Auth<unknown>, listener: () => void) => RevocationWatch
@@ -32,10 +24,7 @@ export interface Internals {
 
 /** Tells that a token may have been revoked, while a connection is open. */
 export interface RevocationWatch {
-  /**
-   * Looks who judges the token now. If that is another verifier than before, its revocations are watched from now on, and
-   * the listener is called if they may have revoked the token already.
-   */
+  /** Looks who judges the token now. If that is another, its revocations are watched, and the listener hears if they have revoked it. */
   renew(): void
   end(): void
 }
@@ -47,11 +36,7 @@ export function setInternals(verify: object, known: Internals): void {
   internals.set(marked(verify), known)
 }
 
-/**
- * What is known of a verifier is known by its function `verify`, so that has the mark of its copy. A stub has none, and passes.
- *
- * @throws TypeError if another copy of core has made the verifier.
- */
+/** By the mark of its `verify`, by which all else is known as well. A stub has none, and passes. @throws TypeError for another copy's. */
 export function checkOurVerifier(
   caller: string,
   noun: string,

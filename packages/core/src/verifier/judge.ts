@@ -23,12 +23,7 @@ export interface Judge {
     options: VerifyOptions | undefined,
     record?: VerdictRecord,
   ) => Promise<Auth<unknown>>
-  /**
-   * What a guard asks first: what a token proves that was accepted before and is accepted now, for which no promise is needed. Such a
-   * verdict is published here, because `verify` is not asked.
-   *
-   * @param waitUntil Of the request.
-   */
+  /** What a token proves that was accepted before and is now, without a promise. Publishes the verdict, because `verify` is not asked. */
   readonly recall: (token: string, waitUntil?: WaitUntil) => Auth<unknown> | undefined
 }
 
@@ -42,10 +37,7 @@ interface Judged {
 /** How often one token is judged, if each time its proof has ended by the time that the functions of the user have answered. */
 const ROUNDS = 3
 
-/**
- * @param memory Of the prover.
- * @param verifier Whose verdicts are published.
- */
+/** @param verifier Whose verdicts are published. */
 export function createJudge<Proven extends ProvenToken>(
   prover: TokenProver<Proven>,
   parts: VerifierParts,

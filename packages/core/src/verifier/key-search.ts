@@ -51,11 +51,7 @@ export interface KeySearchOptions {
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-/**
- * Steps 2 to 4: reads a token and finds the trusted key that made its signature.
- *
- * @throws AuthError `invalid_token` with a reason of an unproven token; `keys_unavailable`; the signal's reason.
- */
+/** Steps 2 to 4. @throws AuthError `invalid_token` with a reason of an unproven token; `keys_unavailable`; the signal's reason. */
 export type KeySearch = (token: string, caller: Caller) => Promise<Found>
 
 export function createKeySearch({

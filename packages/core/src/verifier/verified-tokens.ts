@@ -61,10 +61,7 @@ export function createVerifiedTokens<Known extends Remembered = VerifiedToken>(
   }
 }
 
-/**
- * A number made of the token's last characters. The whole token would be hashed at each look-up, which costs more than
- * everything else here.
- */
+/** Of the token's last characters: to hash the whole token at each look-up costs more than everything else here. */
 function nameOf(token: string): number {
   let name = 0
   for (let at = token.length - TAIL; at < token.length; at++) {
@@ -74,11 +71,8 @@ function nameOf(token: string): number {
 }
 
 /**
- * Whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. If so, the list is
- * noted, which changes no answer. Otherwise each use of a remembered token would search the list, from the first change of
- * keys on.
- *
- * @param accepted The rule of the verifier that has proven the token: what was noted is not true for another one.
+ * Whether these keys would prove the token again. Their list is noted, which changes no answer: else each use would search it, from the first
+ * change of keys on. @param accepted The rule of the same verifier: what was noted is not true for another one.
  */
 export function isStillTrusted(
   verified: VerifiedToken,

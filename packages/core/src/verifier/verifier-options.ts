@@ -179,11 +179,7 @@ export const ruleChecks: Readonly<
   schema: isSchema,
 }
 
-/**
- * Checks the options of a verifier at start-up.
- *
- * @throws TypeError for a wrong, misspelt or missing option.
- */
+/** @throws TypeError for a wrong, misspelt or missing option. */
 export function checkVerifierOptions(options: VerifierOptions): void {
   checkOptions('createVerifier', options, {
     keys: isKeySource,

@@ -25,11 +25,7 @@ export interface VerifierParts {
   readonly clock: Clock
 }
 
-/**
- * @param stated Own members, checked.
- * @param isAccessToken See {@link ClaimRules}.
- * @param proverMoment On the clock of what proves the tokens, by which times are judged if none is stated.
- */
+/** @param stated Own members, checked. @param proverMoment Of what proves tokens: times are judged by it if no clock is stated. */
 export function partsOf(
   stated: ProvenRules,
   isAccessToken: boolean,
