@@ -44,11 +44,7 @@ export interface ClientKey {
   readonly certificate?: string | undefined
 }
 
-/**
- * Composes one request: a form, and who sends it.
- *
- * @param accept The media type that is wanted in the answer.
- */
+/** @param accept The media type that is wanted in the answer. */
 export async function authenticatedForm(
   { issuer, clientId, authentication }: FormClient,
   parameters: Iterable<readonly [string, string]>,
@@ -67,12 +63,7 @@ export async function authenticatedForm(
   return { headers: Object.fromEntries(headers), body }
 }
 
-/**
- * A secret in the header is encoded as a form, except for what RFC 3986 calls unreserved: so it works with servers that decode, and with
- * those that do not.
- *
- * @see RFC 6749 section 2.3.1
- */
+/** In the header all is encoded that RFC 3986 does not call unreserved, for servers that decode and for others. RFC 6749 section 2.3.1 */
 export function secretAuthentication(
   secret: string,
   method: 'client_secret_basic' | 'client_secret_post',
@@ -107,12 +98,7 @@ export function assertionAuthentication(assertion: string): ClientAuth {
 /** How long an assertion can be used. Seconds. */
 const ASSERTION_LIFETIME = 60
 
-/**
- * An assertion that is signed for each request.
- *
- * @param now Asked for each. Seconds since 1970-01-01T00:00:00Z.
- * @see RFC 7523 section 3
- */
+/** An assertion that is signed for each request (RFC 7523 section 3). @param now Seconds since 1970-01-01T00:00:00Z. */
 export function keyAuthentication(clientKey: ClientKey, now: () => number): ClientAuth {
   const { key, kid, certificate } = ownMembers(clientKey)
   // The library would read `kid` of a bare key, and find that of a polluted prototype.

@@ -9,13 +9,10 @@ const MAX_TOKEN_DEPTH = 32
 const MAX_DEPTH = 1000
 
 /**
- * Reads octets as one JSON object, or answers `undefined`.
+ * Reads octets as one JSON object, else `undefined`. RFC 7515 section 4; RFC 7519 section 7.2; RFC 8259 section 8.1
  *
- * Stricter than `JSON.parse`, so that no other parser can read the same text differently: valid UTF-8 without a
- * byte order mark, no duplicate member at the top level, no member named `__proto__`, no number too large for a
- * double, at most 32 levels. The object is frozen, with everything in it.
- *
- * @see RFC 7515 section 4; RFC 7519 section 7.2; RFC 8259 section 8.1
+ * So strict that no other parser can read the text differently: valid UTF-8 without a byte order mark, no duplicate member at the
+ * top level, no member `__proto__`, no number too large for a double, at most 32 levels. Frozen, with everything in it.
  */
 export function parseJsonObject(octets: Buffer): JsonObject | undefined {
   if (!isUtf8(octets)) return undefined
@@ -26,29 +23,21 @@ export function parseJsonObject(octets: Buffer): JsonObject | undefined {
   return freeze(value) ? value : undefined
 }
 
-/**
- * Reads octets as one JSON object, or answers `undefined`: as strictly as the header and the claims of a token, and without a
- * member that is repeated at any level. It is for objects whose inner ones decide as well, such as a signed answer about a token.
- */
+/** As {@link parseJsonObject}, and without a member that is repeated at any level: for objects whose inner ones decide as well. */
 export function parseUnambiguousObject(octets: Buffer): JsonObject | undefined {
   const value = parseJsonObject(octets)
   return value === undefined || repeatsMember(octets.toString(), value) ? undefined : value
 }
 
 /**
- * Reads a text that somebody else wrote as JSON.
- *
- * As `JSON.parse`, but `undefined` for a text that is no JSON, that is nested deeper than 1000 levels, or that has a name which
- * cannot be written without an escape. It does NOT limit the length of the text, and does NOT freeze what it returns.
+ * As `JSON.parse`, but `undefined` for no JSON, for more than 1000 levels, and for a name that needs an escape. Does NOT limit the
+ * length, and does NOT freeze.
  */
 export function parseJson(text: string): unknown {
   return outline(text, MAX_DEPTH) === undefined ? undefined : parseShallow(text)
 }
 
-/**
- * Reads a text that somebody else wrote as one JSON object. As {@link parseJson}, and `undefined` for an object that has a member
- * twice: of two readers one could take the first, and one the second.
- */
+/** As {@link parseJson}, of an object; `undefined` for one that has a member twice, of which two readers could take different ones. */
 export function parseObject(text: string): JsonObject | undefined {
   const shape = outline(text, MAX_DEPTH)
   const value = shape === undefined ? undefined : parseShallow(text)
@@ -61,13 +50,11 @@ export function isTooDeep(text: string): boolean {
 }
 
 /**
- * Parses a text of which `outline` has said that it is not nested too deep: V8 14.6 (Node 26) corrupts the memory of the process
- * when a text of thousands of levels ends too early.
+ * Parses a text whose depth `outline` has limited: V8 14.6 (Node 26) corrupts memory when one of thousands of levels ends too early.
  *
- * V8 also reads a name with an escape as another one that it has seen in an earlier text with the same beginning (Node 24
- * and 26): `"\u0063rit"` would not be `crit`, once anybody has sent `"\\u00"`. So names are parsed without escapes, and
- * one that cannot be written so (a quote, a backslash or a control character is in it) is refused. A text with escapes in
- * its names is never given to V8 as it is, because it would change how V8 reads later texts of others.
+ * V8 also reads a name with an escape as another one that an earlier text began alike (Node 24 and 26): `"\u0063rit"` would not be
+ * `crit`, once anybody has sent `"\\u00"`. So names are parsed without escapes, one that needs one is refused, and a text with
+ * escapes in its names is never given to V8 as it is: it would change how later texts of others are read.
  */
 function parseShallow(text: string): unknown {
   try {
@@ -80,11 +67,7 @@ function parseShallow(text: string): unknown {
   return undefined
 }
 
-/**
- * The text with the escapes in its names resolved, if that can be. One that is no JSON stays so.
- *
- * @throws SyntaxError for some that is no JSON.
- */
+/** With the escapes in its names resolved, if that can be. What is no JSON stays so, or is a SyntaxError. */
 function withPlainNames(text: string): string | undefined {
   let plain = ''
   let copied = 0
@@ -109,11 +92,7 @@ function isFollowedByColon(text: string, start: number): boolean {
   return text.charCodeAt(at) === COLON
 }
 
-/**
- * Whether some object in a JSON text, at whatever level, has a member twice.
- *
- * @param text What {@link parseJsonObject} has read as `value`.
- */
+/** At whatever level. @param text What {@link parseJsonObject} has read as `value`. */
 export function repeatsMember(text: string, value: JsonObject): boolean {
   return outline(text, MAX_TOKEN_DEPTH)?.allMembers !== membersOf(value)
 }
@@ -140,10 +119,7 @@ export function textMember(object: JsonObject, name: string): string | undefined
   return typeof value === 'string' ? value : undefined
 }
 
-/**
- * The same object without its members that are `null`, at every level: some services write what they do not have so. It is not
- * for the claims of a token, where a time that is no number refuses.
- */
+/** At every level: some services write so what they do not have. Not for claims of tokens, where a time that is no number refuses. */
 export function withoutNulls(object: JsonObject): JsonObject {
   const present = Object.entries(object).filter(([, value]) => value !== null)
   return Object.freeze(Object.fromEntries(present.map(([name, value]) => [name, pruned(value)])))
@@ -166,12 +142,9 @@ const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 
 /**
- * How many members the outermost object of a JSON text and all its objects spell out, duplicates included. `undefined` if it is
- * nested deeper than the limit.
+ * How many members the outermost object and all objects spell out, duplicates included; `undefined` beyond the limit of levels.
  *
- * A text that is no JSON is measured as well, so that no parser goes deeper than the limit before it finds the fault. It stops
- * there, and what is before the fault is the beginning of a JSON text. In that, strings end where they end here, and each
- * bracket outside of them changes the level as it does here.
+ * What is no JSON is measured as well: a parser stops at the fault, and up to there strings and levels are as they are here.
  */
 function outline(
   text: string,
@@ -208,10 +181,7 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - at) % 2 === 0
 }
 
-/**
- * Freezes a JSON value, and answers whether it is harmless: `JSON.parse` reads 1e309 as Infinity, and makes an own
- * member of `__proto__`, which changes any object that the value is assigned to.
- */
+/** Whether it is harmless: `JSON.parse` reads 1e309 as Infinity, and makes an own `__proto__`, which changes what it is assigned to. */
 function freeze(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return true

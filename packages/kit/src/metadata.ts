@@ -24,13 +24,7 @@ const KEYS: MetadataReader = {
   name: 'key URL',
 }
 
-/**
- * Finds an endpoint.
- *
- * @param endpoint Its member, such as `token_endpoint`.
- * @param hasCertificate Whether the connection has the certificate of the client: some issuers have other URLs for that.
- * @see RFC 8705 section 5
- */
+/** @param endpoint Such as `token_endpoint`. @param hasCertificate Some issuers have other URLs for that: RFC 8705 section 5. */
 export function endpointReader(
   factory: string,
   name: string,
@@ -63,12 +57,7 @@ export interface Issuer extends AskedIssuer {
 
 const METADATA_PATH = /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)(?:\/|$)/
 
-/**
- * The issuer's metadata locations: OpenID Connect Discovery first, then RFC 8414.
- *
- * @throws TypeError for an issuer that is neither https nor loopback, and for the URL of its metadata.
- * @see RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4
- */
+/** OpenID Connect Discovery first, then RFC 8414. @throws TypeError for an issuer that is neither https nor loopback, or no issuer. */
 export function checkIssuer(
   identifier: string,
   allowInsecure: boolean,
@@ -134,11 +123,8 @@ export interface PlaceReader<Outcome, Wanted extends Outcome> {
 /**
  * The first outcome that is wanted, or all others.
  *
- * When a place has not answered within its share of the time, or has failed, the next is asked as well, and the first outcome that is
- * wanted counts. So one that hangs or fails does not hide the other (some gateways answer 5xx for a path that they do not know), and one
- * that is slow can still answer. Whoever wants a pause is asked for nothing else, at no other place.
- *
- * @param share Seconds.
+ * When a place has failed, or not answered within its share (seconds), the next is asked as well: so one that hangs or fails hides no other
+ * (some gateways answer 5xx for an unknown path), and a slow one can still answer. Whoever wants a pause is asked for nothing else.
  */
 export async function readPlaces<Outcome, Wanted extends Outcome>(
   urls: readonly string[],
@@ -162,11 +148,7 @@ export async function readPlaces<Outcome, Wanted extends Outcome>(
   return (await firstWanted(reads, isWanted)) ?? (await Promise.all(reads))
 }
 
-/**
- * The wanted URL that the metadata name. Never rejects.
- *
- * @param share As of {@link readPlaces}.
- */
+/** The wanted URL that the metadata name. Never rejects. @param share As of {@link readPlaces}. */
 export async function findUrl(
   issuer: Issuer,
   exchange: Exchange,

@@ -4,8 +4,7 @@
 export type OptionCheck = (value: unknown) => string | undefined
 
 /**
- * Checks the options of a factory at start-up, so that a mistake never waits for the first request.
- * An option that is `undefined` counts as left out.
+ * Checks options at start-up, so that a mistake never waits for the first request. One that is `undefined` counts as left out.
  *
  * @param required Those that must be stated: their checks say what is wrong with `undefined`.
  * @throws TypeError that names the factory and the option and, since that may be a secret, not its value.
@@ -38,12 +37,7 @@ export function checkOptions(
   }
 }
 
-/**
- * Checks an argument that is no option: a caller without types may pass anything.
- *
- * @param complaint What is wrong with it, if anything is.
- * @throws TypeError that names the function and the argument.
- */
+/** For an argument that is no option: a caller without types may pass anything. @throws TypeError if there is a complaint. */
 export function checkArgument(
   caller: string,
   argument: string,
@@ -105,11 +99,7 @@ export function isLoopback(hostname: string): boolean {
   return LOOPBACK.has(hostname)
 }
 
-/**
- * What is wrong with a URL that something of others should come from: it must be https, or on this machine.
- *
- * @param allowInsecure `undefined` where the caller has no such option: then the complaint must not name it.
- */
+/** It must be https, or on this machine. @param allowInsecure `undefined` where the caller has no such option to name. */
 export function urlComplaint(url: string, allowInsecure?: boolean): string | undefined {
   const complaint = isAbsoluteUrl(url)
   if (complaint !== undefined) return complaint
@@ -123,11 +113,7 @@ export function urlComplaint(url: string, allowInsecure?: boolean): string | und
     : 'must begin with https: (allowInsecure: true permits http: beyond the loopback)'
 }
 
-/**
- * A URL that is https, or on this machine.
- *
- * @throws TypeError, without the URL: it may hold credentials.
- */
+/** A URL that is https, or on this machine. @throws TypeError, without the URL: it may hold credentials. */
 export function secureUrl(
   caller: string,
   name: string,
@@ -148,10 +134,7 @@ export const isClock: OptionCheck = (value) =>
     ? undefined
     : 'must have the functions now, monotonic and after'
 
-/**
- * An own member of an object, so that nothing counts that somebody has put on `Object.prototype` (prototype pollution).
- * Whatever decides about a request is read with this, or from {@link ownMembers}.
- */
+/** An own member: nothing that pollutes `Object.prototype`. What decides about a request is read so, or by {@link ownMembers}. */
 export function own<Members extends object, Name extends keyof Members>(
   members: Members,
   name: Name,
@@ -172,10 +155,7 @@ export function memberOf(members: object, name: string | symbol): unknown {
 
 const NOTHING: object = Object.freeze(Object.create(null) as object)
 
-/**
- * Options without any member, not even an inherited one, for functions of others that read theirs at request time. A new
- * object each time, since lru-cache writes to it.
- */
+/** For functions of others that read options at request time: no member, not even inherited. New each time: lru-cache writes to it. */
 export function noOptions(): object {
   return Object.create(NOTHING) as object
 }

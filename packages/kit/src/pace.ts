@@ -11,11 +11,7 @@ export const LONGEST_PAUSE: number = Math.max(
   MAX_RETRY_AFTER,
 )
 
-/**
- * When an endpoint may be asked again that has failed: after 1 s, doubling to 30 s, or when it says.
- *
- * @param failures In a row, this one included.
- */
+/** After 1 s, doubling to 30 s, or when the endpoint says. @param failures In a row, this one included. */
 export function failurePauseEnd(
   failures: number,
   { startedAt, settledAt }: { readonly startedAt: number; readonly settledAt: number },
@@ -35,11 +31,7 @@ export function doubled(first: number, repetitions: number, limit: number): numb
   return Math.min(limit, first * 2 ** repetitions)
 }
 
-/**
- * A time that is multiplied by a factor between two, so that processes which failed together do not come back together.
- *
- * @param random From 0 to 1.
- */
+/** Times a factor between two, so that processes which failed together do not come back together. @param random From 0 to 1. */
 export function drawn(seconds: number, from: number, to: number, random: number): number {
   return seconds * (from + (to - from) * random)
 }

@@ -55,10 +55,7 @@ export function instant(clock: Clock): Instant {
   return { wall: clock.now(), monotonic: clock.monotonic() }
 }
 
-/**
- * Seconds from one moment to another: the larger of what both clocks say, since a suspended machine stops the one and
- * an administrator sets back the other.
- */
+/** Seconds, the larger of what both clocks say: a suspended machine stops the one, and an administrator sets back the other. */
 export function elapsed(since: Instant, until: Instant): number {
   return Math.max(until.wall - since.wall, until.monotonic - since.monotonic)
 }

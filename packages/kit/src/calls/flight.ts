@@ -10,10 +10,7 @@ import { LATENESS, pause, type Place } from '../waiting/waiting-room.ts'
  */
 export type WaitUntil = (work: Promise<unknown>) => unknown
 
-/**
- * Whether the runtime ends the timers and connections of a request with it. Work that was under way then never settles: whoever
- * waits for it in another request gets an error of the platform, or waits for ever.
- */
+/** Whether the runtime ends timers and connections with their request: others who wait for them get an error, or wait for ever. */
 export const ENDS_WITH_REQUEST: boolean =
   Reflect.get(Object(globalThis.navigator), 'userAgent') === 'Cloudflare-Workers'
 
@@ -36,10 +33,8 @@ export interface FlightStanding {
 }
 
 /**
- * What somebody does who must wait: `join` the flight under way, or `replace` it. One that nobody waits for and nothing holds may
- * have ended with its request, and so has one that should have ended long ago.
- *
- * @param endsWithRequest Of the runtime: see {@link ENDS_WITH_REQUEST}.
+ * `join` the flight under way, or `replace` it: nobody waits for it and nothing holds it, so that it may have ended with its request, or it
+ * should have ended long ago.
  */
 export function flightStep(
   { waiting, isHeld, isLost, left }: FlightStanding,
@@ -121,12 +116,7 @@ export function beginFlight<Outcome>(
   }
 }
 
-/**
- * What somebody does who must wait: the flight to wait for, or how many seconds to pause before they look again.
- *
- * @param flight The one under way.
- * @param begin Begins another, if that may be now.
- */
+/** The flight to wait for, or how many seconds to pause before another look. @param begin Begins another, if that may be now. */
 export function flightOrPause<Outcome>(
   flight: Flight<Outcome> | undefined,
   clock: Clock,
@@ -139,11 +129,8 @@ export function flightOrPause<Outcome>(
 }
 
 /**
- * Waits for a flight on a runtime that ends work with its request. Nobody waits in a queue there: whoever is next in it would begin the
- * work of others in a request that may end. So each looks again, and begins what it needs by itself.
- *
- * @param next As {@link flightOrPause} answers, for each look.
- * @returns `undefined` for somebody who has left, and hears nothing.
+ * Where work ends with its request nobody waits in a queue: the next in it would begin the work of others in a request that may end. So
+ * each looks again, and begins what it needs. @returns `undefined` for somebody who has left.
  */
 export async function outcomeOf<Outcome>(
   next: () => Flight<Outcome> | number,

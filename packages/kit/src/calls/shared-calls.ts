@@ -61,10 +61,7 @@ export interface RunningCalls {
 export interface Calls<Item, Outcome> {
   /** Whether a call for this name is under way, or waits for its turn. */
   has(name: string): boolean
-  /**
-   * The outcome of the one call for this name, which all who ask for it share. Never rejects. If all of them have left before the
-   * call began, it is not made.
-   */
+  /** The outcome of the one call for this name, for all who ask. Never rejects. If all have left before it began, it is not made. */
   ask(item: Item, place: Place, waitUntil?: WaitUntil): Promise<Outcome>
   /** Calls although nobody waits for the outcome, if a call may begin now. */
   renew(item: Item, waitUntil?: WaitUntil): void

@@ -6,11 +6,7 @@ import type { FetchResponse } from './exchange.ts'
 type Body = NonNullable<FetchResponse['body']>
 type Reader = ReturnType<Exclude<Body, AsyncIterable<Uint8Array>>['getReader']>
 
-/**
- * The octets of a body; `undefined` if there are more than `max`, or the exchange was over before they had come.
- *
- * @throws What the body fails with.
- */
+/** `undefined` if there are more than `max`, or the exchange was over before. @throws What the body fails with. */
 export async function readBody(
   body: Body | null,
   signal: AbortSignal | undefined,

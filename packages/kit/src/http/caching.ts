@@ -6,12 +6,9 @@ import type { FetchResponse } from './exchange.ts'
 const MAX_DELTA_SECONDS = 2 ** 31
 
 /**
- * How much longer an answer says that it is fresh: `max-age` less `Age`; `undefined` if it does not say.
+ * Seconds: `max-age` less `Age`; `undefined` if the answer does not say. RFC 9111 sections 4.2.1, 5.1 and 5.2.2
  *
- * Whatever forbids its reuse, contradicts itself or cannot be read is 0, so that a mistake in the header makes us ask
- * more often and never keeps a withdrawn key.
- *
- * @see RFC 9111 sections 4.2.1, 5.1 and 5.2.2
+ * What forbids reuse, contradicts itself or cannot be read is 0: a mistake makes us ask more often, and never keeps a withdrawn key.
  */
 export function freshnessLifetime(
   cacheControl: string | null,
@@ -29,15 +26,9 @@ export function freshnessLifetime(
 }
 
 /**
- * The pause that an answer asks for; `undefined` if it asks for none. A date is compared with the `Date` of the same answer, because one
- * clock wrote both.
+ * Seconds, 0 to 2^31, that an answer asks to wait; `undefined` for anything but a number or a date to come. RFC 9110 section 10.2.3
  *
- * Anything but one number of seconds or one IMF-fixdate counts as absent, and so does a date that has passed.
- *
- * @param wallNow Used if there is no `Date` that can be read. A clock that is wrong makes the pause too long or too short: whoever
- *   uses it has a limit.
- * @returns Seconds, from 0 to 2^31.
- * @see RFC 9110 section 10.2.3
+ * A date is compared with `Date`, which the same clock wrote; without one with `wallNow`, which may be wrong: whoever uses it has a limit.
  */
 export function retryAfter(headers: FetchResponse['headers'], wallNow: number): number | undefined {
   const text = textOf(headers, 'retry-after')?.trim()
@@ -91,11 +82,8 @@ export function deltaSeconds(text: string | undefined): number | undefined {
 }
 
 /**
- * An IMF-fixdate alone: `Date.parse` guesses at anything, and takes what has no zone for local time. The two obsolete
- * forms are ignored: servers no longer write them, and one has a year of two digits.
- *
- * @returns Seconds since 1970-01-01T00:00:00Z, or `NaN`.
- * @see RFC 9110 section 5.6.7
+ * Seconds, or `NaN`. An IMF-fixdate alone (RFC 9110 section 5.6.7): `Date.parse` guesses, and takes what has no zone for local time. The
+ * obsolete forms are ignored: servers no longer write them, and one has a year of two digits.
  */
 export function httpDate(text: string | null | undefined): number {
   const trimmed = text?.trim() ?? ''

@@ -27,10 +27,7 @@ export interface JsonDocument {
 const MAX_OCTETS = 1024 * 1024
 
 /**
- * Gets one JSON document. Never rejects: an answer that is no document is a failure in words.
- *
- * Only status 200 counts, from the very URL that was asked. The body may have 1 MiB, counted after decompression; at
- * the limit reading stops, and the exchange with it.
+ * Never rejects. Only status 200 counts, from the very URL that was asked. The body may have 1 MiB, counted after decompression.
  *
  * @param name What a failure calls the URL.
  */
@@ -49,12 +46,7 @@ export async function fetchJson(
   }
 }
 
-/**
- * Runs an exchange under one deadline, which ends it whatever it waits for: an injected `fetch` need not honour its
- * signal. What is still under way when it has ended is aborted.
- *
- * @param timeout Seconds.
- */
+/** Ends an exchange after so many seconds, whatever it waits for, and aborts what is under way: a `fetch` need not honour its signal. */
 export async function withDeadline<Result>(
   clock: Clock,
   timeout: number,
@@ -75,12 +67,7 @@ export async function withDeadline<Result>(
   }
 }
 
-/**
- * The outcome of a read, if it comes within its share of an attempt; `undefined` if not, and once the attempt is over.
- * The read itself goes on.
- *
- * @param share Seconds.
- */
+/** The outcome of a read within its share (seconds); `undefined` if it takes longer, or the attempt is over. The read goes on. */
 export async function within<Outcome>(
   share: number,
   outcome: Promise<Outcome>,

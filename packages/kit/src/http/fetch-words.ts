@@ -31,10 +31,7 @@ function isFunction(holder: unknown, name: string | symbol): boolean {
   return typeof Reflect.get(holder, name) === 'function'
 }
 
-/**
- * Whether an answer is of another URL than was asked, in words behind what is called `name`; `undefined` if it is of that URL. A
- * constructed `Response` has an empty one.
- */
+/** In words behind `name`, if an answer is of another URL than was asked. A constructed `Response` has an empty one. */
 export function whereItIsFrom(
   { redirected, url }: { readonly redirected: boolean; readonly url: string },
   asked: string,

@@ -4,13 +4,10 @@
 /** What one source remembers of its exchanges. */
 export interface Retry {
   /**
-   * Sends a request, and once more at once if it failed before the head of its answer, and an earlier exchange of this source has
-   * succeeded. What is sent twice must mean no more than what is sent once.
+   * Sends a request, and once more at once if it failed before its head and an earlier one of this source has succeeded. What is sent
+   * twice must mean no more than what is sent once. RFC 9110 section 9.2.2; RFC 9112 section 9.3.1
    *
-   * @param request Sends it, and resolves with the head of the answer.
-   * @param signal Of the attempt: nothing is sent again once that is over.
-   * @throws What the last request failed with.
-   * @see RFC 9110 section 9.2.2; RFC 9112 section 9.3.1
+   * @param signal Of the attempt: nothing is sent again once that is over. @throws What the last request failed with.
    */
   <Head extends { readonly status: number }>(
     request: () => Promise<Head>,

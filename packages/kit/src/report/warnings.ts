@@ -5,10 +5,7 @@ export function warn(name: string, fault: unknown): void {
   process.emitWarning(fault instanceof Error ? fault : `${name} failed`)
 }
 
-/**
- * Calls a function of a user that is told something. It may be asynchronous, whatever its type says: neither what it throws nor its
- * rejection ends the process, or changes anything.
- */
+/** For a function of a user, which may be asynchronous: neither what it throws nor its rejection ends the process, or changes anything. */
 export async function callListener(name: string, call: () => unknown): Promise<void> {
   try {
     await call()

@@ -17,12 +17,7 @@ export interface AnswerLimits {
   readonly patience?: number
 }
 
-/**
- * Waits for an answer that others give, and not for ever.
- *
- * @param answer Its failure is thrown on, and never stays unhandled.
- * @throws What `late` makes; the signal's reason.
- */
+/** @param answer Its failure is thrown on, and never stays unhandled. @throws What `late` makes; the signal's reason. */
 export async function answerInTime<Answer>(
   answer: Promise<Answer>,
   limits: AnswerLimits,
@@ -41,11 +36,7 @@ export async function answerInTime<Answer>(
   }
 }
 
-/**
- * Waits for what belongs to one caller: only the caller's own signal ends it.
- *
- * @throws The signal's reason.
- */
+/** Waits for what only the caller's own signal ends. @throws The signal's reason. */
 export async function unlessAborted<Answer>(
   answer: Answer | Promise<Answer>,
   signal: AbortSignal | undefined,

@@ -7,10 +7,7 @@ const MAX_WAITING_OCTETS = 24 * 1024 * 1024
 /** What a place costs beside its token: promises, listeners and a timer, as measured. */
 const PLACE_OCTETS = 6 * 1024
 
-/**
- * How much later than its deadline something may end before it is given up: seconds. Cloudflare Workers stop the timers and
- * connections of a request when it is over, with them every attempt and every wait that it began.
- */
+/** Seconds beyond its deadline until something is given up: Cloudflare Workers stop timers and connections of a request that is over. */
 export const LATENESS = 1
 
 /** A caller's place in the room. Work on behalf of somebody who has left should stop. */
@@ -36,11 +33,7 @@ interface Taken {
 
 /** Where callers wait: bounded in time and in room, so that a flood of tokens cannot fill the memory. */
 export interface WaitingRoom {
-  /**
-   * Waits for some work on one caller's behalf. A caller who leaves cancels nothing for the others.
-   *
-   * @throws What the room refuses with, if it takes too long or the room is full; the signal's reason.
-   */
+  /** A caller who leaves cancels nothing for the others. @throws What the room refuses with; the signal's reason. */
   wait<Result>(caller: Waiting, work: (place: Place) => Promise<Result>): Promise<Result>
 }
 
