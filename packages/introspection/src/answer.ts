@@ -10,10 +10,7 @@ export type Statement =
   | { readonly word: 'active'; readonly claims: Claims; readonly size: number }
   | { readonly word: 'inactive' }
 
-/**
- * @throws FailedExchange `bad_answer`
- * @see RFC 7662 section 2.2
- */
+/** RFC 7662 section 2.2 @throws FailedExchange `bad_answer` */
 export function readAnswer({ mediaType, octets }: RawAnswer): Statement {
   if (mediaType !== 'application/json') {
     throw failed('bad_answer', 'the answer is not application/json')
@@ -21,11 +18,7 @@ export function readAnswer({ mediaType, octets }: RawAnswer): Statement {
   return statementOf(parseUnambiguousObject(octets), octets.length)
 }
 
-/**
- * @param value From `parseUnambiguousObject`, so that it is frozen and each member is there once.
- * @param size Octets of the answer.
- * @throws FailedExchange `bad_answer`
- */
+/** @param value From `parseUnambiguousObject`: frozen, each member once. @param size Octets. @throws FailedExchange `bad_answer` */
 export function statementOf(value: unknown, size: number): Statement {
   if (!isJsonObject(value)) {
     throw failed(

@@ -32,10 +32,7 @@ import {
 export interface Calls<Answer> {
   /** Whether a call for this token is under way, or waits for its turn. */
   has(name: string): boolean
-  /**
-   * The outcome of the call for this token, which all who ask about it share. Never rejects. If all of them have left before the call
-   * began, it is not made.
-   */
+  /** The outcome of the one call for this token, for all who ask. Never rejects. If all have left before it began, it is not made. */
   ask(name: string, token: string, place: Place, waitUntil?: WaitUntil): Promise<Outcome<Answer>>
   /** Asks about a token although nobody waits for the answer, if a call may begin now. */
   renew(name: string, token: string, waitUntil?: WaitUntil): void

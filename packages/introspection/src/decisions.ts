@@ -24,20 +24,14 @@ export interface AnswerTimes {
 /** Renewals begin between these parts of `maxAge`. */
 const RENEWAL = { from: 0.5, to: 0.9 }
 
-/**
- * When an answer is asked for again.
- *
- * @param random From 0 to 1, drawn for each answer: tokens that came together are not asked about together for ever.
- */
+/** @param random From 0 to 1, drawn for each answer: tokens that came together are not asked about together for ever. */
 export function renewalAge({ maxAge }: Pick<AgePolicy, 'maxAge'>, random: number): number {
   return drawn(maxAge, RENEWAL.from, RENEWAL.to, random)
 }
 
 /**
- * What an answer is good for: `fresh`: it is used; `due`: it is used, and asked for again behind that; `stale`: in an outage; `over`: for
- * nothing.
- *
- * An answer whose `exp` has passed when it comes is kept for a moment as well: its token is refused again and again without a call.
+ * `fresh`: it is used; `due`: and asked for again behind that; `stale`: in an outage; `over`: not. One whose `exp` has passed when it
+ * comes is kept for a moment: its token is refused again and again without a call.
  */
 export function answerState(
   { askedAt, exp = Infinity, renewAt }: AnswerTimes,
@@ -52,10 +46,7 @@ export function answerState(
   return age < Math.min(maxAge + staleIfError, left) ? 'stale' : 'over'
 }
 
-/**
- * Whether an answer has come, or is still in use, within `maxAge` of its question. Its `exp` is not looked at: the rules judge that,
- * with their tolerance.
- */
+/** Whether an answer is in use within `maxAge` of its question. Its `exp` is for the rules to judge, with their tolerance. */
 export function isYoung(
   { askedAt }: Pick<AnswerTimes, 'askedAt'>,
   now: Instant,
@@ -101,10 +92,7 @@ export interface FailingToken {
   readonly answers: number
 }
 
-/**
- * @param before What was known of it, if its calls have failed before.
- * @param answers How many answers about any token have come.
- */
+/** @param before What was known of it, if its calls have failed before. @param answers How many answers about any token have come. */
 export function afterTokenFailure(
   before: FailingToken | undefined,
   times: { readonly startedAt: number; readonly settledAt: number },
@@ -122,12 +110,7 @@ export function afterTokenFailure(
   }
 }
 
-/**
- * Whether what was said of a token before may be used although only its own calls fail: they get no answer, lately, and nothing else has
- * got one since. As soon as the endpoint answers about another token, it is no outage.
- *
- * @param answers As for {@link afterTokenFailure}.
- */
+/** Whether what was said of a token may be used although only its own calls fail: if the endpoint has answered about no other since. */
 export function mayBeOutage(
   failing: FailingToken | undefined,
   now: number,

@@ -41,10 +41,7 @@ export function unavailable(why: string, retryAfter: number): Detail {
 
 export const roomFull: Detail = () => 'too many requests wait until their token is looked up'
 
-/**
- * @param patience Seconds.
- * @param bounds The options that bound the calls, in words.
- */
+/** @param patience Seconds. @param bounds The options that bound the calls, in words. */
 export function noTurn(patience: number, bounds: string): Detail {
   return () =>
     `after ${patience.toFixed(1)} s there was still no answer: other tokens are looked up, as many as ${bounds}`

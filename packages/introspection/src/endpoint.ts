@@ -17,12 +17,7 @@ export interface EndpointOptions extends Omit<MetadataOptions, 'retry'>, FormCli
 }
 
 export interface Endpoint {
-  /**
-   * Asks about one token.
-   *
-   * @param waitUntil Of the request.
-   * @throws FailedExchange
-   */
+  /** Asks about one token. @throws FailedExchange */
   readonly ask: (token: string, signal: AbortSignal, waitUntil?: WaitUntil) => Promise<RawAnswer>
   /** Its URL. @param waitUntil Of the request. @throws FailedExchange */
   readonly locate: (waitUntil?: WaitUntil) => Promise<string>

@@ -60,8 +60,7 @@ export const COMMON_HEADERS = { 'user-agent': 'portcullis' }
 const LONGEST_ANSWER = 65_536
 
 /**
- * @param send Composes a request and sends it: each time anew, since an issuer may accept an assertion only once.
- * @param name What a failure calls the URL.
+ * @param send Composes and sends a request: each time anew, since an issuer may accept an assertion only once. @param name Of the URL.
  * @throws FailedExchange
  */
 export async function exchange(
@@ -94,10 +93,7 @@ export async function exchange(
   }
 }
 
-/**
- * How the codes begin that a platform has where nothing was sent yet: no address, no connection, no TLS. A connection that ends later
- * may be the answer to a token: some issuers reset it.
- */
+/** How codes begin where nothing was sent: no address, connection or TLS. A later end may answer a token: some issuers reset it. */
 const UNCONNECTED: readonly string[] = [
   'ENOTFOUND',
   'EAI_',
@@ -155,11 +151,7 @@ function refused(
   return failed('bad_answer', `${name} answered ${status}${hint}`, pause)
 }
 
-/**
- * A failure that may be the fault of the token, or of this API as a client.
- *
- * @param pause What the answer asked for, which is no fault of either. Seconds.
- */
+/** A failure that may be the fault of the token, or of this API as a client; if the answer asked for a pause (seconds), of neither. */
 export function failed(
   reason: Failure['reason'],
   detail: string,

@@ -30,11 +30,7 @@ export function introspected(
   return createIntrospected(options, Math.random)
 }
 
-/**
- * The same, for simulations.
- *
- * @param random From 0 to 1: how long pauses are, and when answers are asked for again.
- */
+/** The same, for simulations. @param random From 0 to 1: how long pauses are, and when answers are asked for again. */
 export function createIntrospected(
   options: IntrospectedOptions & { readonly schema?: Schema<unknown> },
   random: () => number,

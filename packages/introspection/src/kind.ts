@@ -23,10 +23,9 @@ const MEMBERS = [
 const NO_KIND = 'jwt'
 
 /**
- * Step 5, for an answer: refuses what is no access token. Each member that names a kind must name that one, whatever the others say.
+ * Step 5: each member that names a kind must name an access token, whatever the others say. @throws AuthError `type` or `binding`
  *
  * @returns Whether it names one that the option states.
- * @throws AuthError `type` or `binding`
  */
 export function checkKind(claims: Claims, kinds: Kinds): boolean {
   const stated = kinds?.map(lowerCase)

@@ -52,10 +52,8 @@ interface FailedAttempt {
 }
 
 /**
- * Finds the URL of the endpoint. The metadata are read by one attempt at a time, which belongs to no caller; after a failure there is a
- * pause. An old URL serves while the metadata are read again, and if they cannot be had.
- *
- * @throws TypeError for what is no issuer.
+ * One attempt at a time reads the metadata, and belongs to no caller; after a failure there is a pause. An old URL serves meanwhile, and if
+ * they cannot be had. @throws TypeError for what is no issuer.
  */
 export function createDiscovery(options: MetadataOptions): Discovery {
   const { clock, timeout, hasCertificate, endsWithRequest } = options

@@ -174,11 +174,7 @@ const isMax: OptionCheck = (value) =>
 
 const METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth']
 
-/**
- * Checks the options at start-up.
- *
- * @throws TypeError for a wrong, misspelt or missing option; it shows no secret.
- */
+/** @throws TypeError for a wrong, misspelt or missing option; it shows no secret. */
 export function checkIntrospectedOptions(
   options: IntrospectedOptions & Partial<SchemaOptions<unknown>>,
 ): CheckedOptions {

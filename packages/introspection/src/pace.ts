@@ -92,9 +92,8 @@ export function placesOf(begun: readonly number[], now: number, { maxCalls }: Ca
 }
 
 /**
- * What the next call does: `begin`; `join` the queue, until there is a place or a probe has ended; `pause`, until the rate or
- * the pause of a doubt allows it; `fail`, since the endpoint is given a pause. After a failure one call at a time finds out whether the
- * endpoint works: about a good token first. In doubt, one that waits is asked about beside it.
+ * `begin`; `join` the queue until there is a place or a probe has ended; `pause` until rate or doubt allow it; `fail`, since the endpoint
+ * has a pause. After a failure one call at a time finds out whether it works: about a good token first; in doubt, beside it one that waits.
  */
 export function callStep(
   state: CallsState,
@@ -139,10 +138,7 @@ export function afterBegin(state: CallsState, now: number, limits: CallLimits): 
   return { ...state, calls: callsLeft(state, now, limits) - 1, countedAt: now }
 }
 
-/**
- * Whether it is time to ask about a token that was good before: the calls of others have failed, and only such a token can tell whether
- * that is the fault of the endpoint, or theirs.
- */
+/** Calls of others have failed: only a token that was good can tell whether that is the fault of the endpoint, or theirs. */
 export function isProbeDue(state: CallsState, now: number): boolean {
   const isUnclear = state.failures > 0 || state.row.size >= DOUBT
   return isUnclear && !isPaused(state, now) && now - state.probedAt >= PROBE_INTERVAL
@@ -160,10 +156,9 @@ export function afterAnswer(state: CallsState, now: number): CallsState {
 }
 
 /**
- * Whether the endpoint has failed when it was last asked, and that was lately: a failure of an hour ago says nothing of an endpoint that
- * nobody has asked since.
+ * Whether the endpoint failed when it was last asked, and lately: a failure of an hour ago says nothing.
  *
- * @param timeout The longest that a call takes: of one that failed with the first and was told to wait, and of the one after the pause.
+ * @param timeout The longest call: of one that failed with the first and was told to wait, and of the one after the pause.
  */
 export function isDown({ failures, failedAt }: CallsState, now: number, timeout: number): boolean {
   return failures > 0 && now - failedAt <= LONGEST_PAUSE + 2 * timeout
@@ -180,19 +175,14 @@ export interface FailedCall {
   readonly answers: number
 }
 
-/**
- * Whether a failure may be the fault of the token that was asked about. An issuer that has answered knows our credentials, and many
- * refuse a client because of a token that they do not know.
- */
+/** An issuer that has answered knows our credentials, and many refuse a client because of a token that they do not know. */
 export function mayBeOfToken({ concerns }: Failure, { answers }: CallsState): boolean {
   return concerns === 'token' || (concerns === 'client' && answers > 0)
 }
 
 /**
- * What a failed call counts for: its `token` alone; the `endpoint`, which is given a pause; or all `calls`, which are paced, since nobody
- * can tell.
- *
- * @param hasOther Whether there is a token that could tell.
+ * Its `token` alone; the `endpoint`, which gets a pause; or all `calls`, which are paced, since nobody can tell.
+ * @param hasOther Whether there is a token that could.
  */
 export function countsFor(
   failure: Failure,
@@ -210,10 +200,7 @@ function rowWith({ row }: CallsState, name: string): ReadonlySet<string> {
   return row.size >= LONGEST_ROW || row.has(name) ? row : new Set([...row, name])
 }
 
-/**
- * @param hasOther As for {@link countsFor}.
- * @param random From 0 to 1, so that a fleet does not come back in step.
- */
+/** @param hasOther As for {@link countsFor}. @param random From 0 to 1, so that a fleet does not come back in step. */
 export function afterFailure(
   state: CallsState,
   call: FailedCall,

@@ -34,10 +34,7 @@ import type { SignedAnswers } from './signed-answer.ts'
 
 // Proves opaque tokens by what the issuer says of them: what is held, and calls for the rest. Core judges the claims.
 
-/**
- * @param call Asks the issuer about one token.
- * @param random From 0 to 1, drawn for each pause.
- */
+/** @param call Asks the issuer about one token. @param random From 0 to 1, drawn for each pause. */
 export function createProver(
   options: CheckedOptions,
   endpoint: Pick<Endpoint, 'locate'>,
@@ -226,10 +223,7 @@ function createGroups(
   }
 }
 
-/**
- * @param timeout How long a caller waits at most. Seconds.
- * @param bounds The options that bound the calls, in words.
- */
+/** @param timeout The longest that a caller waits. Seconds. @param bounds The options that bound the calls, in words. */
 function createGroup(options: CallsOptions<Answer>, timeout: number, bounds: string): TokenGroup {
   const room = createWaitingRoom(options.clock, timeout, {
     whenFull: () => busy(roomFull),

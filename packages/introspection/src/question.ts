@@ -35,10 +35,7 @@ export type Question = (
   waitUntil?: WaitUntil,
 ) => Promise<Answer | Failure>
 
-/**
- * The header in the `Auth` of an opaque token. It has none, nobody has signed it, and the header of a signed answer is not that of the
- * token. `opaque` is the name of no algorithm.
- */
+/** For the `Auth` of an opaque token, which has no signed header; that of an answer is not its own. `opaque` is no algorithm. */
 const HEADER: Header = Object.freeze({ alg: 'opaque' })
 
 /** So that an answer is no older than `maxAge` when it comes. Seconds. */
@@ -46,11 +43,7 @@ export function callTimeout({ timeout, maxAge }: CheckedOptions): number {
   return Math.min(timeout, maxAge)
 }
 
-/**
- * @param signed Reads the answers, if they have to be signed.
- * @param verifier What `introspected` returns: messages name it.
- * @param random From 0 to 1, drawn for each answer.
- */
+/** @param verifier What `introspected` returns: messages name it. @param random From 0 to 1, drawn for each answer. */
 export function createQuestion(
   options: CheckedOptions,
   endpoint: Endpoint,

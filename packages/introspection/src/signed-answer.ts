@@ -15,10 +15,7 @@ const TYPE = 'token-introspection+jwt'
 const LONGEST_AGE = 60
 
 export interface SignedAnswers {
-  /**
-   * @param askedAt When the question was sent.
-   * @throws FailedExchange
-   */
+  /** @param askedAt When the question was sent. @throws FailedExchange */
   readonly read: (
     answer: RawAnswer,
     askedAt: Instant,
@@ -28,12 +25,7 @@ export interface SignedAnswers {
   readonly ready: () => Promise<void>
 }
 
-/**
- * No signed answer names the token that it is about: whoever can send one in the place of another can send what was said of another
- * token, within the tolerance of the clocks.
- *
- * @see RFC 9701 section 5
- */
+/** RFC 9701 section 5: no answer names its token. Who can replace one can send that about another, within the tolerance of clocks. */
 export function createSignedAnswers(
   keys: KeySource,
   issuer: string,
