@@ -27,11 +27,7 @@ const BEGINNING = { after: LOWEST_ID, count: 1 }
 /** A mistake of the operator, or a state of the stream, that the command cannot go on with. */
 export class CommandError extends Error {}
 
-/**
- * Makes the stream.
- *
- * @param replaces Identities of streams that were lost: replicas of those go on with this one.
- */
+/** @param replaces Identities of streams that were lost: replicas of those go on with this one. */
 export async function createStream(stream: Stream, replaces: readonly string[]): Promise<object> {
   const { identity, info } = await stream.report(BEGINNING)
   if (identity !== undefined) {
@@ -102,10 +98,9 @@ export async function streamStatus(stream: Stream): Promise<object> {
 }
 
 /**
- * Deletes what nobody needs any more, and nothing else. Replicas may read meanwhile: whatever covers a deleted entry is in
- * the stream before.
+ * Deletes what nobody needs. Replicas may read meanwhile: whatever covers a deleted entry is in the stream before.
  *
- * @param now By the clock of this machine. The store's counts as well: one that is ahead must not delete what is needed.
+ * @param now Of this machine. The store's counts as well: one that is ahead must not delete what is needed.
  */
 export async function compactStream(stream: Stream, now: number): Promise<object> {
   const { identity } = await stream.report(BEGINNING)
@@ -120,10 +115,7 @@ export async function compactStream(stream: Stream, now: number): Promise<object
   return { read: reading?.count, deleted }
 }
 
-/**
- * Prints every revocation, also those that come meanwhile, and then how many there were: lines of JSON for `importEntries`.
- * Without that last line it is not all of them.
- */
+/** Every revocation, also what comes meanwhile, as lines of JSON for `importEntries`; last how many: without that line it is not all. */
 export async function exportEntries(stream: Stream, print: Print): Promise<void> {
   let exported = 0
   const unreadable: string[] = []
@@ -206,10 +198,7 @@ function entryIn(line: string, number: number): RevocationEntry {
   }
 }
 
-/**
- * @returns `undefined` if there is no stream.
- * @throws RevocationStoreError if what was read may not be all.
- */
+/** `undefined` if there is no stream. @throws RevocationStoreError if what was read may not be all. */
 async function readAll(
   stream: Stream,
   onPage: (entries: readonly StreamEntry[]) => unknown,

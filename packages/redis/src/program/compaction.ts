@@ -17,10 +17,7 @@ interface Kept {
   readonly end: number
 }
 
-/**
- * Reads entries in their order, and tells which are not needed: those whose time is over, and those that another one of the
- * same token or owner covers. Records that cannot be read, and those of others, are needed.
- */
+/** Which entries are over, or covered by another of the same token or owner. What cannot be read, or is of others, is needed. */
 export function createCompaction(now: number): {
   /** @returns Ids, also of entries that were given before. */
   superfluous(entries: readonly StreamEntry[]): readonly string[]

@@ -80,11 +80,7 @@ const CHECKS: Readonly<Record<keyof RedisReplaysOptions, OptionCheck>> = {
   clock: SOURCE_CHECKS.clock,
 }
 
-/**
- * Checks the options at start-up and fills in the defaults.
- *
- * @throws TypeError that names the option and, since it may hold a password, not its value.
- */
+/** @throws TypeError that names the option and, since it may hold a password, not its value. */
 export function checkRedisReplaysOptions(options: RedisReplaysOptions): RedisReplaysSettings {
   checkOptions('redisReplays', options, CHECKS)
   const own = ownMembers(options)

@@ -8,12 +8,9 @@ import type { ReplayAnswer } from '@portcullis/core'
 const COUNTED = 30
 
 /**
- * Looks for a proof and remembers it, at once: no other command comes between.
- *
- * Proofs of a key are members of one sorted set, by the time when they may be forgotten. How many there are in all is
- * the sum of counters by that time: a counter lapses only when all that it counted have. Times are those of the store alone,
- * so it does not matter how far its clock is from those of the processes. `ZADD` is the first command that writes: a store
- * without memory refuses that, and no later one of a script.
+ * Looks for a proof and remembers it, in one step. Proofs of a key are a sorted set, by when they may be forgotten; how many there are
+ * in all is a sum of counters by that time, which lapse only when all that they counted have. Times are the store's alone: its clock
+ * may differ from others. `ZADD` is the first command that writes: a store without memory refuses that, and no later one of a script.
  */
 export const SCRIPT: string = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -20,10 +20,7 @@ const LONGEST_TRUST = 60
 export const PACE = 10
 
 export interface ReplayStore {
-  /**
-   * @param words The arguments of the script; without them only the store is looked at.
-   * @throws ReplayStoreError
-   */
+  /** @param words Of the script; without them only the store is looked at. @throws ReplayStoreError */
   ask(words?: readonly string[]): Promise<'new' | 'replayed' | 'full' | undefined>
   close(): void
 }
@@ -35,9 +32,7 @@ interface Checked {
 }
 
 /**
- * One connection for all requests, opened by the first. After a failure another is opened, with a pause in between, in which
- * whoever asks is told at once.
- *
+ * One connection for all, opened by the first. After a failure there is a pause, in which whoever asks is told at once, before another.
  * A proof is never sent twice: the store may have remembered it, and would say that it was replayed.
  */
 export function createReplayStore(

@@ -77,11 +77,7 @@ const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, OptionCheck>> = {
   clock: SOURCE_CHECKS.clock,
 }
 
-/**
- * Checks the options at start-up and fills in the defaults.
- *
- * @throws TypeError that names the option and, since it may hold a password, not its value.
- */
+/** @throws TypeError that names the option and, since it may hold a password, not its value. */
 export function checkRedisRevocationsOptions(
   options: RedisRevocationsOptions,
 ): RedisRevocationsSettings {

@@ -6,12 +6,7 @@ import { follow, type Replica } from './replica.ts'
 
 // Keeps a replica connected: one connection after the other, with pauses between them.
 
-/**
- * Follows the stream over one connection after the other.
- *
- * @param pauseAfter Told of each failure; answers how long to pause before the next connection. Seconds.
- * @returns A function that ends it.
- */
+/** @param pauseAfter Told of each failure; answers how many seconds to pause before the next connection. @returns Ends it. */
 export function startReading(
   connect: Connect,
   key: string,

@@ -7,10 +7,7 @@ import type { Writer } from './writer.ts'
 
 // Records revocations: in the stream, if all processes have room for them, and at once in the copy of this one.
 
-/**
- * @param onFull Told when the copy has no room for what is in the stream already.
- * @returns Records one entry. @throws RevocationStoreError
- */
+/** @param onFull Told when the copy lacks room for what is in the stream. @returns Records one entry. @throws RevocationStoreError */
 export function createRecorder(
   writer: Writer,
   index: LocalRevocations,

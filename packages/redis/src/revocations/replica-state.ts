@@ -32,11 +32,7 @@ export function afterAbsence(state: ReplicaState): ReplicaState {
   return { ...state, failures: 0, reports: reports + 1, store: 'missing', position: undefined }
 }
 
-/**
- * The state after a report that nothing was missed, with the next entries.
- *
- * @param askedAt The replica lacks nothing that was recorded before: when the report was asked for, not when it came.
- */
+/** After a report that nothing was missed. @param askedAt Not when the report came: nothing is lacking that was recorded before. */
 export function afterReport(
   state: ReplicaState,
   position: Position,
@@ -63,11 +59,7 @@ export function afterReport(
   }
 }
 
-/**
- * The state after the whole stream was read. How fresh that is, and whose stream it is, the next report says.
- *
- * @param began When that began.
- */
+/** After the whole stream was read, from `began` on. How fresh that is, and whose stream it is, the next report says. */
 export function afterLoad(
   state: ReplicaState,
   { identity, info, newest }: Reading,

@@ -33,11 +33,8 @@ export interface Replica {
 }
 
 /**
- * Follows the stream over one connection: reads it from the beginning if it must, then takes up each new entry at once, and at
- * each heartbeat compares what the stream says of itself with what was read.
- *
- * @throws RevocationStoreError when the connection cannot be used any more, or the stream cannot be read as a whole: it never
- *   returns.
+ * Reads the stream from its beginning if it must, then takes up new entries at once, and at each heartbeat compares what it says of
+ * itself with what was read. @throws RevocationStoreError when the connection or the stream cannot be used: it never returns.
  */
 export async function follow(stream: Stream, replica: Replica): Promise<never> {
   let attempts = 0
@@ -86,8 +83,7 @@ async function readNext(
 }
 
 /**
- * Takes up new entries as they come: what they revoke is refused at once, and to refuse more is safe. They count as read only
- * when the next report brings them again, with what can be compared.
+ * What new entries revoke is refused at once: to refuse more is safe. They count as read when the next report brings them again.
  *
  * @param end The next heartbeat, on the monotonic clock. Sooner if there is more to say than what they revoke.
  */

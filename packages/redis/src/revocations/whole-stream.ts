@@ -18,11 +18,8 @@ export interface Reading {
 }
 
 /**
- * Reads the stream to its end, page by page, also what comes meanwhile. Each page comes with what the stream says of itself
- * at that moment: without that, a page of a stream that is away for a moment looks like the end.
- *
- * @param size Entries of a page.
- * @returns `changed`: what was read may not be all, so it must be read again.
+ * Reads to the end, page by page, also what comes meanwhile, each page with what the stream says of itself: without that, one of a stream
+ * that is away for a moment looks like the end. @returns `changed`: what was read may not be all, so it must be read again.
  */
 export async function readWhole(
   stream: Stream,

@@ -10,10 +10,7 @@ import { openStream } from '../store/stream.ts'
 const TIMEOUT = 5
 
 export interface Writer {
-  /**
-   * @param record Names and values in turn.
-   * @throws RevocationStoreError
-   */
+  /** @param record Names and values in turn. @throws RevocationStoreError */
   append(record: readonly string[]): Promise<void>
   close(): void
 }
@@ -66,10 +63,7 @@ function isBroken(error: unknown): boolean {
   return reason !== 'no_stream' && reason !== 'out_of_memory' && reason !== 'busy'
 }
 
-/**
- * Whether another connection may help: since the last one was used, the store may have closed it, or have become a replica,
- * which refuses. Whoever shared it with somebody who was refused is told that it is closed.
- */
+/** Since it was last used, the store may have closed it, or become a replica, which refuses; or somebody who shared it was refused. */
 function mayHelp(error: unknown): boolean {
   const { reason } = error as RevocationStoreError
   return reason === 'unreachable' || reason === 'refused' || reason === 'closed'

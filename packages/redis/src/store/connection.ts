@@ -23,10 +23,7 @@ export type Connect = () => Transport
 
 /** One connection. It is never repaired: after a failure it is closed, and another is opened. */
 export interface Connection {
-  /**
-   * @param timeout Deadline of the answer, and of the connection if that is not made yet. Seconds.
-   * @throws RevocationStoreError
-   */
+  /** @param timeout Of the answer, and of the connection if that is not made yet. Seconds. @throws RevocationStoreError */
   ask(command: readonly string[], timeout: number): Promise<unknown>
   close(): void
 }

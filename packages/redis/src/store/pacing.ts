@@ -3,10 +3,8 @@ import { doubled, drawn } from '@portcullis/kit/pace'
 // How often a replica asks, how long it waits for an answer, and how long it pauses after a failure. Times are seconds.
 
 /**
- * How often the store is asked, and how long an answer may take, so that a lost connection is replaced within `maxStaleness`.
- *
- * A page of the whole stream may take longer: the replica has nothing to lose then, and a fleet that reads it at once would
- * begin again and again.
+ * So that a lost connection is replaced within `maxStaleness`. A page of the whole stream may take longer: the replica has nothing to lose
+ * then, and a fleet that reads it at once would begin again and again.
  */
 export function pacing(maxStaleness: number): {
   readonly heartbeat: number
@@ -16,10 +14,7 @@ export function pacing(maxStaleness: number): {
   return { heartbeat: maxStaleness / 4, answer: maxStaleness / 4, page: maxStaleness }
 }
 
-/**
- * How often sentinels are asked while a connection is used, and how long their answers are waited for: within the deadline of an
- * answer of the store, which begins before it is known where that is.
- */
+/** Sentinels are asked within the deadline of an answer of the store, which begins before it is known where that is. */
 export function sentinelPacing(
   maxStaleness: number,
   answer: number,
@@ -30,12 +25,7 @@ export function sentinelPacing(
 const FIRST_PAUSE = 0.1
 const LONGEST_PAUSE = 5
 
-/**
- * The pause before a connection is opened again, drawn so that a fleet does not come back in step.
- *
- * @param failures In a row.
- * @param random From 0 to 1.
- */
+/** Drawn so that a fleet does not come back in step. @param failures In a row. @param random From 0 to 1. */
 export function pauseAfter(failures: number, maxStaleness: number, random: number): number {
   const longest = Math.min(LONGEST_PAUSE, maxStaleness / 4)
   const pause = doubled(FIRST_PAUSE, failures - 1, longest)
@@ -46,11 +36,8 @@ const FULL_PAUSE = 60
 const LONGEST_FULL_PAUSE = 3600
 
 /**
- * How long a stream that has too many entries is left alone before it is read as a whole again. That keeps the process busy,
- * so it may take a tenth of the time while entries are deleted, and a hundredth while only their time can have passed.
- *
- * @param took How long the last reading took.
- * @param random From 0 to 1.
+ * How long a stream with too many entries is left alone. To read it as a whole takes a tenth of the time while entries are deleted, and a
+ * hundredth while only their time can have passed. @param took The last reading. @param random From 0 to 1.
  */
 export function restWhenFull(
   took: number,

@@ -55,10 +55,7 @@ export function readRecord(list: readonly string[]): StreamRecord {
 /** Half of a pair of UTF-16, alone: JSON can write it in a claim, and UTF-8 cannot. */
 const LONE_SURROGATE = /\p{Cs}/u
 
-/**
- * @returns Names and values in turn.
- * @throws TypeError for a text that would be read as another one, so that the record would revoke nothing.
- */
+/** Names and values in turn. @throws TypeError for a text that would be read as another one, so that the record would revoke nothing. */
 export function writeRecord(entry: RevocationEntry): readonly string[] {
   const fields = fieldsOf(entry)
   const wrong = Object.entries(fields).find(([, value]) => LONE_SURROGATE.test(String(value)))

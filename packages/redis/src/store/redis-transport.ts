@@ -65,10 +65,7 @@ const SOCKET_OPTIONS = {
 /** For whoever asks little and soon ends. */
 const UNHURRIED: SentinelPace = { clock: backgroundClock, interval: 2.5, patience: 2 }
 
-/**
- * Each connection is a client of its own that never reconnects: the client's own reconnecting would queue commands, and hide
- * that a connection was lost. With sentinels, each goes to the server that they name.
- */
+/** Each connection is a client of its own that never reconnects: that would queue commands, and hide that a connection was lost. */
 export function redisTransport(source: RedisSource, pace: SentinelPace = UNHURRIED): Connect {
   const { sentinel } = source
   if (sentinel === undefined) return () => openTransport(newClient(source))

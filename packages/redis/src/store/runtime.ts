@@ -1,11 +1,9 @@
 // Where a connection can be kept: not on a runtime that ends it with the request that opened it.
 
 /**
- * Fails where nothing would be read: a copy of the revocations that nobody keeps up to date goes on to say that it is current.
+ * Fails where nothing would be read: a copy that nobody keeps up to date goes on to say that it is current.
  *
- * @param instead What to use there.
- * @param userAgent Of the runtime; by default it is asked.
- * @throws TypeError on Cloudflare Workers.
+ * @param instead What to use there. @throws TypeError on Cloudflare Workers.
  */
 export function checkRuntime(
   factory: string,

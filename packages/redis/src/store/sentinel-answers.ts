@@ -29,15 +29,10 @@ function numberIn(text: unknown): number | undefined {
 }
 
 /**
- * What answers mean until now: the primary, why none is known, or to wait for further ones. More than half of the sentinels agree
- * to each fail-over, so the newest of so many answers is enough; nobody waits longer for a sentinel that hangs.
+ * The primary, why none is known, or to wait. More than half of the sentinels agree to each fail-over, so the newest of so many answers is
+ * enough. They may name one server in two ways: so without a fail-over the `known` one stays as long as any of them names it.
  *
- * Sentinels may name one server in two ways, such as by its address and by a name. So without a fail-over the known one stays as
- * long as any of them names it.
- *
- * @param asked How many sentinels were asked.
  * @param isLate Whether nobody waits any longer: then fewer must do.
- * @param known The primary that is connected to.
  */
 export function primaryOf(
   answers: readonly SentinelAnswer[],

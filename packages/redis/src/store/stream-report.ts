@@ -27,11 +27,7 @@ export interface StreamReport {
   readonly anchor: StreamEntry | undefined
 }
 
-/**
- * Reports on the stream of that key.
- *
- * @param timeout Of each answer. Seconds.
- */
+/** @param timeout Of each answer. Seconds. */
 export async function reportOn(
   key: string,
   { after, count, anchor }: Question,

@@ -11,11 +11,7 @@ export interface Stream {
   report(question: Question): Promise<StreamReport>
   /** The same with a longer deadline, for somebody who reads the whole stream. */
   page(question: Question): Promise<StreamReport>
-  /**
-   * Entries after an id, but nothing that could be compared with them.
-   *
-   * @param block How long the store waits for one, if there is none.
-   */
+  /** Entries after an id, with nothing to compare them with. @param block How long the store waits for one, if there is none. */
   read(after: string, count: number, block: number): Promise<readonly StreamEntry[]>
   /** @returns The id, or `undefined` if there is no stream: a writer never makes one. */
   append(fields: readonly string[]): Promise<string | undefined>
@@ -26,10 +22,7 @@ export interface Stream {
   time(): Promise<number>
 }
 
-/**
- * @param timeout Deadline of an answer, beyond the time that the store was told to wait.
- * @param pageTimeout The same of a page.
- */
+/** @param timeout Of an answer, beyond the time that the store was told to wait. @param pageTimeout The same of a page. */
 export function openStream(
   key: string,
   connection: Connection,

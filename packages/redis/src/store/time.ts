@@ -17,10 +17,8 @@ export function laterOf(one: Instant | undefined, other: Instant): Instant {
 const PARTS = 8
 
 /**
- * Calls `fn` that much later, and no sooner than after some turns of the event loop: timers fire before sockets are read, so
- * an answer that the process was too busy to read would be taken for missing.
- *
- * @returns A function that cancels it.
+ * Not before some turns of the event loop: timers fire before sockets are read, so an answer that a busy process has not read would be
+ * taken for missing. @returns Cancels it.
  */
 export function deadline(clock: Clock, seconds: number, fn: () => void): () => void {
   let left = PARTS
