@@ -16,10 +16,7 @@ export type RevokingEvent =
   | 'account-purged'
   | 'sessions-revoked'
 
-/**
- * What an event is about: a `session`, as which an opaque name is taken; a `user`, or what the subject names of it; or all of an
- * `account`, of which a session or a token is only a part.
- */
+/** A `session`, as which an opaque name is taken; a `user`; or all of an `account`, of which a session or a token is only a part. */
 export type About = 'session' | 'user' | 'account'
 
 interface EventType {

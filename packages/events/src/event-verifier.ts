@@ -76,10 +76,7 @@ function namesNoType(token: string): boolean {
   return typ === undefined || (typeof typ === 'string' && typ.toUpperCase() === 'JWT')
 }
 
-/**
- * `null` is absent: so the verifier has judged them, and so `mapSubject` and `onEvent` get them. But an event that revokes stays if it is
- * `null`, so that it is refused: it must not be passed over.
- */
+/** `null` is absent: so claims are judged, and shown to `mapSubject` and `onEvent`. But an event that revokes stays, to be refused. */
 function presentClaims(claims: JsonObject): JsonObject {
   const present = withoutNulls(claims)
   const [named, events] = [member(claims, 'events'), member(present, 'events')]

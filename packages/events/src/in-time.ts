@@ -10,9 +10,7 @@ export interface Limits {
 }
 
 /**
- * Waits for an answer, until `timeout`. What comes later is not heard, and never an unhandled rejection.
- *
- * @param what Its name in the error.
+ * What comes after `timeout` is not heard, and never an unhandled rejection. @param what Its name in the error.
  * @throws Error if there was no answer in time; what the call fails with.
  */
 export async function inTime<Answer>(

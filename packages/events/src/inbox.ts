@@ -25,11 +25,7 @@ export type Receipt =
     }
 
 export interface Inbox {
-  /**
-   * Never rejects.
-   *
-   * @param name What the sender calls the event: its `jti` must be that.
-   */
+  /** Never rejects. @param name What the sender calls the event: its `jti` must be that. */
   take(token: string, name?: string): Promise<Receipt>
   /** Tells of a request in which no event was found. */
   refuse(refused: RefusedEvent): Receipt

@@ -93,10 +93,7 @@ const POLL_CHECKS: Readonly<Record<keyof PollEventsOptions, OptionCheck>> = {
   timeout: seconds(1, 600),
 }
 
-/**
- * @returns The options, safe from a polluted prototype.
- * @throws TypeError for a wrong, misspelt or missing option.
- */
+/** @returns The options, safe from a polluted prototype. @throws TypeError for a wrong, misspelt or missing one. */
 export function checkLogoutOptions(options: LogoutOptions): LogoutOptions {
   return checked('receiveLogout', options, LOGOUT_CHECKS, ['clientId'])
 }

@@ -151,11 +151,7 @@ function checkTimers(clock: Clock): void {
   }
 }
 
-/**
- * Answers when the poll is closed: a `fetch` of the caller's need not look at its signal.
- *
- * @param over Aborts at the end of the exchange, however it ends.
- */
+/** A `fetch` of the caller's need not look at its signal. @param over Aborts at the end of the exchange. */
 async function whenClosed(closed: AbortSignal, over: AbortSignal): Promise<PollAnswer> {
   return await new Promise((resolve) => {
     const end = () => {

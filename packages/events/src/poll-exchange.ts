@@ -36,11 +36,7 @@ export interface PollSettings {
 /** What some versions of the types of Node leave out. */
 type PollInit = RequestInit & { readonly cache: 'no-store' }
 
-/**
- * Sends one poll. Never rejects.
- *
- * @see RFC 8936 sections 2.2 to 2.5
- */
+/** Sends one poll. Never rejects. RFC 8936 sections 2.2 to 2.5 */
 export async function exchange(
   { endpoint, fetch, retry, wallNow }: PollSettings,
   body: string,

@@ -4,10 +4,7 @@ import { failurePauseEnd } from '@portcullis/kit/pace'
 
 // When a transmitter is asked next, and what it is told then. Times are seconds on the monotonic clock.
 
-/**
- * What one poll came to: `progress` if it brought an event that was not there before, `refusals` if all that is new was refused,
- * and `failure` if there was no answer, or if what is shared by all events failed.
- */
+/** `progress`: a new event; `refusals`: all that is new was refused; `failure`: no answer, or what all events share failed. */
 export type PollOutcome = 'progress' | 'refusals' | 'nothing' | 'failure'
 
 /** What is to be said of the events of the last answer. It is said until a request with it was answered. */
@@ -45,21 +42,14 @@ const MAX_SETTLED = 1000
 /** An event of an answer. One that is `unread` or `failed` is not settled, and comes again. */
 export interface TakenEvent {
   readonly name: string
-  /**
-   * `recorded`; `accepted`, if it was recorded before or revokes nothing; `refused`; `unread`, if it is the one that cannot be
-   * read, such as one that `mapSubject` fails for; `failed`, if keys or store failed.
-   */
+  /** `accepted`: recorded before, or revokes nothing; `unread`: it alone cannot be read, as by `mapSubject`; `failed`: keys or store did. */
   readonly became: 'recorded' | 'accepted' | 'refused' | 'unread' | 'failed'
 }
 
 /**
- * What the events of an answer come to.
- *
- * A failure is that of its event alone where another event was recorded meanwhile, and as long as it then comes again: it neither
- * makes the poll fail nor slows it. An answer that repeats what was settled before must not be asked for at once again. Nor must
- * one with refusals alone: a transmitter could have a new name for each.
- *
- * @param stuck Events that failed by themselves in the answer before.
+ * A failure is that of its event alone where another was recorded meanwhile, and as long as it then comes again (`stuck`): it neither
+ * makes the poll fail nor slows it. What repeats settled events must not be asked for at once again, nor must refusals alone: a
+ * transmitter could have a new name for each.
  */
 export function judgeEvents(
   events: readonly TakenEvent[],
@@ -100,10 +90,8 @@ export interface PollTimes {
 const SHORTEST_PAUSE = 1
 
 /**
- * When the next poll may start: at once while there is something new; else an interval after the start of the last one, so
- * that a transmitter which answers at once is not asked without a pause; after a failure later and later.
- *
- * @param random From 0 to 1.
+ * At once while there is something new; else an interval after the last start, since a transmitter may answer at once; after failures later
+ * and later. @param random From 0 to 1.
  */
 export function nextPoll(
   outcome: PollOutcome,

@@ -18,11 +18,7 @@ export interface LogoutRules extends ReadingRules {
   readonly requireExpiry: boolean
 }
 
-/**
- * What the claims of a log-out token revoke.
- *
- * @see OpenID Connect Back-Channel Logout 1.0 sections 2.4 and 2.6
- */
+/** OpenID Connect Back-Channel Logout 1.0 sections 2.4 and 2.6 */
 export function readLogout(
   claims: JsonObject,
   { revokes, maxTokenLifetime, requireExpiry }: LogoutRules,

@@ -29,10 +29,7 @@ export interface SecurityEvent extends Omit<ReadEvent, 'revokes'> {
 }
 
 /**
- * What the claims of a security event token tell.
- *
- * What is proven and cannot be read in one detail still revokes: a time that is none is replaced by that of the token, which is
- * later, and events beside those that revoke may be anything.
+ * What is proven and cannot be read in one detail still revokes: in place of a time that is none counts that of the token, which is later.
  *
  * @param revokeOn The events that end access. All others are understood, and revoke nothing.
  * @see RFC 8417 section 2.2; OpenID Shared Signals Framework 1.0 section 4

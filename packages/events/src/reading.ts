@@ -33,11 +33,7 @@ export interface EventHead {
   readonly types: readonly string[]
 }
 
-/**
- * The claims that every event must have. The verifier has seen that `iss` and `iat` are right.
- *
- * @see RFC 8417 section 2.2
- */
+/** What every event must have (RFC 8417 section 2.2). The verifier has seen that `iss` and `iat` are right. */
 export function readHead(claims: JsonObject): ({ err: undefined } & EventHead) | RefusedEvent {
   const [iss, jti, iat] = [nameIn(claims, 'iss'), nameIn(claims, 'jti'), member(claims, 'iat')]
   const events = member(claims, 'events')
@@ -62,10 +58,7 @@ export function nameIn(object: JsonObject, name: string): string | undefined {
 /** Seconds: how far an event may lie after its token, as `iat` may be ahead of a clock. */
 const TOLERANCE = 60
 
-/**
- * Whether a token that was issued at `iat` can tell of that time: in seconds, and not of the future, since a time in the
- * future would end log-ins that come after the event.
- */
+/** In seconds, and not later than the token of `iat`: a time in the future would end log-ins that come after the event. */
 export function isTimeOfEvent(time: unknown, iat: number): time is number {
   return typeof time === 'number' && time >= 0 && time <= iat + TOLERANCE
 }
@@ -74,12 +67,8 @@ export function isTimeOfEvent(time: unknown, iat: number): time is number {
 const CLOCK_TOLERANCE = 600
 
 /**
- * The entry for what an event revokes.
+ * A time in whole seconds stands for all of its second, as `iat` does: a token that was issued in it, before the event, must not remain.
  *
- * A time in whole seconds stands for all of its second, as `iat` does: a token that was issued in it, before the event, must
- * not remain.
- *
- * @param times `time` of the event, and `iat` of its token.
  * @param maxTokenLifetime Seconds. The entry is not needed any longer, once all those tokens have expired.
  */
 export function entryFor(

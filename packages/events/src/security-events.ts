@@ -11,10 +11,7 @@ import { entriesOf, type MappedWhose, readSecurityEvent } from './read-security-
 
 // The inbox for security events, however they come: pushed or polled.
 
-/**
- * @param options Checked.
- * @param reportedAs What diagnostics call the source of the events.
- */
+/** @param options Checked. @param reportedAs What diagnostics call the source of the events. */
 export function createSecurityEventInbox(
   options: SecurityEventOptions,
   reportedAs: () => object,
@@ -58,11 +55,7 @@ function isNobody(answer: MappedSubject | null | undefined): answer is null | un
 const CLAIMS = ['sub', 'sid', 'jti'] as const
 const KNOWN: ReadonlySet<string> = new Set(['iss', ...CLAIMS])
 
-/**
- * What the application has answered.
- *
- * @throws TypeError unless it names one user, session or token: less would revoke all tokens of the issuer.
- */
+/** @throws TypeError unless it names one user, session or token: less would revoke all tokens of the issuer. */
 function checkMapped(answer: MappedSubject): MappedWhose {
   const mapped = ownMembers(answer)
   const [claim, ...others] = CLAIMS.filter((name) => mapped[name] !== undefined)

@@ -16,10 +16,7 @@ export interface CallsUnderWay {
   readonly sinceLast: number
 }
 
-/**
- * Whether the store may be called. Where calls that were given up fill the room, one in each `timeout` finds out whether the store
- * answers again: it may never answer the others.
- */
+/** Where calls that were given up fill the room, one in each `timeout` finds out whether the store answers: it may never answer those. */
 export function mayCall(
   { waiting, abandoned, sinceLast }: CallsUnderWay,
   timeout: number,

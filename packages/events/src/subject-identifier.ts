@@ -13,11 +13,7 @@ export interface SubjectRules {
   readonly revokes: 'session' | 'subject'
 }
 
-/**
- * Whom an identifier means; `undefined` if that cannot be told, or if it names none of what may be revoked.
- *
- * @see RFC 9493 section 3; OpenID Shared Signals Framework 1.0 section 3
- */
+/** `undefined` if it cannot be told, or revoked. RFC 9493 section 3; OpenID Shared Signals Framework 1.0 section 3 */
 export function whoseOf(
   subject: JsonObject,
   { iss, about, revokes }: SubjectRules,
@@ -39,11 +35,7 @@ export function whoseOf(
   }
 }
 
-/**
- * Drafts of RISC call it `subject_type`, and write `iss-sub`. Drafts of SSF have no name for a complex subject.
- *
- * @see RFC 9493 section 3
- */
+/** RFC 9493 section 3. Drafts of RISC call it `subject_type`, and write `iss-sub`; drafts of SSF have no name for a complex subject. */
 function formatOf(subject: JsonObject): string | undefined {
   if (Object.hasOwn(subject, 'format')) return textMember(subject, 'format')
   if (!Object.hasOwn(subject, 'subject_type')) return 'complex'
