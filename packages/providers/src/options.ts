@@ -11,11 +11,9 @@ import {
 type Checks = Readonly<Record<string, OptionCheck>>
 
 /**
- * Checks options at start-up. Each of `required` must be there; one of `optional` that is `undefined` counts as left out.
- * `requiredClaims` is an option of every provider.
+ * All of `required` must be there. Every provider has `requiredClaims`.
  *
- * @returns Their own members, so that nothing counts that somebody has put on `Object.prototype`.
- * @throws TypeError that names the provider and the option.
+ * @returns Own members, so that nothing counts that somebody has put on `Object.prototype`. @throws TypeError
  */
 export function checkOptions<Options extends object>(
   provider: string,

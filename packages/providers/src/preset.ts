@@ -8,11 +8,7 @@ export interface Preset extends VerifierOptions {
   keys: RemoteKeys
 }
 
-/**
- * The claims of the provider, and those that the caller adds.
- *
- * @throws TypeError for a claim that the provider requires already.
- */
+/** The claims of the provider, and those that the caller adds. @throws TypeError for a claim that the provider requires already. */
 export function claimsOf(
   provider: string,
   own: Readonly<Record<string, RequiredValue>>,
