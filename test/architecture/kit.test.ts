@@ -11,8 +11,8 @@ const inKit = sources.filter((source) => source.startsWith('packages/kit/'))
 const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   'node:buffer': ['kit/http/fetch-json', 'kit/json'],
   'node:crypto': ['kit/client-authentication'],
-  'node:process': ['kit/report/debug-log'],
-  'node:util': ['kit/client-authentication', 'kit/report/debug-log'],
+  'node:process': ['kit/report'],
+  'node:util': ['kit/client-authentication', 'kit/report'],
   oauth4webapi: ['kit/client-authentication'],
 }
 

@@ -45,7 +45,7 @@ hono          | @portcullis/core          | *
 hono          | @portcullis/core/adapter  | *
 introspection | @portcullis/core          | *
 introspection | @portcullis/core/verifier | *
-introspection | @portcullis/kit/client-authentication | client-authentication endpoint options
+introspection | @portcullis/kit/client-authentication | endpoint introspected options
 introspection | lru-cache                 | memory
 introspection | node:crypto               | memory
 introspection | node:diagnostics_channel  | diagnostics
@@ -101,7 +101,6 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
     '@portcullis/kit/pace',
     '@portcullis/kit/time',
   ],
-  'events/poll-state': ['events/polling', 'node:crypto', '@portcullis/kit/pace'],
   'events/polling': ['node:crypto', '@portcullis/kit/pace'],
   'introspection/decisions': ['@portcullis/kit/pace', '@portcullis/kit/time'],
   'introspection/pace': ['@portcullis/kit/pace'],

@@ -3,7 +3,7 @@
 
 export type { Claims, Header } from './claims/auth.ts'
 export { createProvenVerifier } from './verifier/proven-verifier.ts'
-export type { ProvenRules } from './verifier/verifier-options.ts'
+export { checkStated, type ProvenRules, ruleChecks } from './verifier/verifier-options.ts'
 export type { ProvenToken, ProvingCaller, TokenProver } from './verifier/token-prover.ts'
 export {
   issuedBeforeEntry,
@@ -11,7 +11,6 @@ export {
   revokedTokenEntry,
 } from './revocation/revocation-entries.ts'
 export { createSelectedVerifier } from './verifier/selected-verifier.ts'
-export { checkStated, ruleChecks } from './verifier/verifier-options.ts'
 export { createUnobservedVerifier } from './verifier/create-verifier.ts'
 export { parseUnambiguousObject } from '@portcullis/kit/json'
 export { foreignness, marked } from './ground/copy.ts'

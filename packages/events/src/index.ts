@@ -1,10 +1,9 @@
 // Everything that `@portcullis/events` exports.
 
-export type { EventReport } from './diagnostics.ts'
+export type { EventMessage, EventReport } from './diagnostics.ts'
 export type { EventAnswer } from './answer.ts'
 export type { EventRequest } from './event-request.ts'
 export type { RevokingEvent } from './event-types.ts'
-export type { EventMessage } from './event-message.ts'
 export type {
   EventOptions,
   LogoutOptions,
@@ -13,9 +12,6 @@ export type {
   ReceiveEventsOptions,
   SecurityEventOptions,
 } from './options.ts'
-export { pollEvents } from './poll-events.ts'
-export type { EventPoll, EventPollStatus } from './poll-events.ts'
-export { receiveEvents } from './receive-events.ts'
-export { receiveLogout } from './receive-logout.ts'
-export type { EventReceiver } from './receiver.ts'
+export { type EventPoll, type EventPollStatus, pollEvents } from './poll-events.ts'
+export { type EventReceiver, receiveEvents, receiveLogout } from './receiver.ts'
 export type { RefusedEvent } from './refused-event.ts'

@@ -7,7 +7,7 @@ import type {
   Verifier,
 } from '@portcullis/core'
 
-import type { EventMessage } from './event-message.ts'
+import type { EventMessage } from './diagnostics.ts'
 import type { RevokingEvent } from './event-types.ts'
 
 // The options of receivers. `option-checks.ts` checks them at start-up.

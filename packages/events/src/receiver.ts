@@ -2,10 +2,32 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { ownMembers } from '@portcullis/kit/options'
 
-import type { EventAnswer } from './answer.ts'
-import { type EventRequest, isBody } from './event-request.ts'
+import {
+  answerTo,
+  type EventAnswer,
+  LOGOUT_WORDING,
+  NOT_POST,
+  PUSH_WORDING,
+  refusedSender,
+  unauthorized,
+} from './answer.ts'
+import { createAuthorization } from './authorization.ts'
+import { publishEvent } from './diagnostics.ts'
+import {
+  type EventRequest,
+  findLogoutToken,
+  findSecurityEventToken,
+  isBody,
+} from './event-request.ts'
+import { createEventProver } from './event-verifier.ts'
+import { createInbox } from './inbox.ts'
+import { checkLogoutOptions, checkReceiveEventsOptions, limitsOf } from './option-checks.ts'
+import type { LogoutOptions, ReceiveEventsOptions } from './options.ts'
+import { readLogout } from './read-logout.ts'
+import { createSecurityEventInbox } from './security-events.ts'
 
-// Gives a receiver the forms in which frameworks call it.
+// Receives events that others send, log-outs of an OpenID provider and security events of a transmitter, in the forms in which frameworks
+// call a receiver.
 
 /**
  * Receives events by HTTP. As a function it is a handler for Express and for `node:http`; it answers each request itself, and
@@ -55,4 +77,75 @@ export function createReceiver(
 function bodyOf(request: IncomingMessage & { body?: unknown }): unknown {
   const body = Object.hasOwn(request, 'body') ? request.body : undefined
   return isBody(body) || request.readableDidRead ? body : request
+}
+
+/**
+ * Receives security event tokens: each that is proven and revokes something becomes a revocation.
+ *
+ * It answers 202 when the event is recorded, or when it revokes nothing; 400 with `err` and `description` to what it refuses;
+ * 401 or 403 to whom `authorize` refuses; and 503 when the event could not be recorded.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see RFC 8935; OpenID Shared Signals Framework 1.0
+ */
+export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
+  const { authorize: who, ...stated } = checkReceiveEventsOptions(options)
+  const authorize = createAuthorization(who, limitsOf(stated))
+  const inbox = createSecurityEventInbox(stated, () => receiver)
+  const receiver = createReceiver(async (request) => {
+    if (request.method !== undefined && request.method !== 'POST') return NOT_POST
+    // Before the body is read: strangers cost no more than their headers.
+    const stranger = await authorize(request)
+    if (stranger !== undefined) {
+      const refused = refusedSender(stranger.error)
+      // There is no event to tell of. But a transmitter with an old secret must not go unnoticed.
+      publishEvent(() => receiver, refused === undefined ? 'unavailable' : 'refused', refused)
+      return unauthorized(stranger, refused)
+    }
+    const found = await findSecurityEventToken(request)
+    if (found.err !== undefined) return answerTo(inbox.refuse(found), PUSH_WORDING)
+    return answerTo(await inbox.take(found.token), PUSH_WORDING)
+  })
+  return receiver
+}
+
+/** Seconds: so long providers may repeat a log-out that names no end. A later replay only repeats the same cut. */
+const A_DAY = 86_400
+
+/**
+ * Receives log-out tokens: each that is proven becomes a revocation. Its URL is the `backchannel_logout_uri` of the client, and
+ * needs no other authorization.
+ *
+ * It answers 200 when the log-out is recorded, 400 to what it refuses, and 503 when it could not be recorded.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see OpenID Connect Back-Channel Logout 1.0
+ */
+export function receiveLogout(options: LogoutOptions): EventReceiver {
+  const stated = checkLogoutOptions(options)
+  const { clientId, type = 'logout+jwt', revokes, maxTokenLifetime, revocations, onEvent } = stated
+  const { requireExpiry = true, maxTokenAge = requireExpiry ? undefined : A_DAY } = stated
+  const prove = createEventProver(stated, {
+    audience: clientId,
+    maxTokenAge,
+    type: 'logout+jwt',
+    isTypeOptional: type === null,
+  })
+  const read = (claims: Parameters<typeof readLogout>[0]) =>
+    readLogout(claims, { revokes, maxTokenLifetime, requireExpiry })
+  const inbox = createInbox({
+    prove,
+    read,
+    revocations,
+    limits: limitsOf(stated),
+    onEvent,
+    reportedAs: () => receiver,
+  })
+  const receiver = createReceiver(async (request) => {
+    if (request.method !== undefined && request.method !== 'POST') return NOT_POST
+    const found = await findLogoutToken(request)
+    if (found.err !== undefined) return answerTo(inbox.refuse(found), LOGOUT_WORDING)
+    return answerTo(await inbox.take(found.token), LOGOUT_WORDING)
+  })
+  return receiver
 }

@@ -9,8 +9,13 @@ import {
 import type { Instant } from '@portcullis/kit/time'
 import type { Place } from '@portcullis/kit/waiting'
 
-import type { CallTimes, NamedToken, Outcome } from './call.ts'
-import { type Failure, isFailure } from './decisions.ts'
+import {
+  type CallTimes,
+  type Failure,
+  isFailure,
+  type NamedToken,
+  type Outcome,
+} from './decisions.ts'
 import {
   afterAnswer,
   afterBegin,

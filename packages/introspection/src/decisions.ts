@@ -124,3 +124,19 @@ export function mayBeOutage(
 function isFailing(failing: FailingToken | undefined, now: number): failing is FailingToken {
   return failing !== undefined && now - failing.pauseEnd <= LONGEST_PAUSE
 }
+
+/** What a call has brought. */
+export type Outcome<Answer> =
+  | { readonly failure: undefined; readonly answer: Answer }
+  | { readonly failure: Failure; readonly retryAfter: number }
+
+export interface NamedToken {
+  readonly name: string
+  readonly token: string
+}
+
+/** When a call began, and when it ended. Seconds of the monotonic clock. */
+export interface CallTimes {
+  readonly startedAt: number
+  readonly settledAt: number
+}

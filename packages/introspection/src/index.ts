@@ -1,7 +1,6 @@
 // Everything that `@portcullis/introspection` exports.
 
-export { byForm } from './by-form.ts'
-export type { ByFormOptions } from './by-form.ts'
+export { byForm, type ByFormOptions } from './by-form.ts'
 export { introspected } from './introspected.ts'
 export type { IntrospectionMessage } from './diagnostics.ts'
 export type { IntrospectionFetch } from './exchange.ts'

@@ -1,15 +1,21 @@
 import type { Schema, SchemaOptions, Verifier } from '@portcullis/core'
 import { createProvenVerifier } from '@portcullis/core/verifier'
+import {
+  certificateAuthentication,
+  type ClientAuth,
+  keyAuthentication,
+  secretAuthentication,
+} from '@portcullis/kit/client-authentication'
 import { ownMembers } from '@portcullis/kit/options'
+import { systemClock } from '@portcullis/kit/time'
 
-import { authenticationOf } from './client-authentication.ts'
+import { createSignedAnswers } from './answer.ts'
 import { createEndpoint } from './endpoint.ts'
 import { checkIntrospectedOptions, type IntrospectedOptions } from './options.ts'
 import { createProver } from './prover.ts'
 import { createQuestion } from './question.ts'
-import { createSignedAnswers } from './signed-answer.ts'
 
-// The verifier of opaque tokens: its options, and what it is made of.
+// The verifier of opaque tokens: its options, how this API proves to the issuer who it is, and what it is made of.
 
 /**
  * Creates a verifier of tokens that only their issuer can read: it asks the introspection endpoint about each, and holds the answer.
@@ -53,4 +59,38 @@ export function createIntrospected(
   const prover = createProver(checked, asked, signed, question, random)
   const verifier = createProvenVerifier(prover, rules)
   return verifier
+}
+
+type AuthenticationOptions = Pick<
+  IntrospectedOptions,
+  'clientSecret' | 'clientKey' | 'clientAuthentication' | 'clock'
+>
+
+/** @throws TypeError if what the way of authentication needs is not stated, or something else is. */
+export function authenticationOf({
+  clientSecret,
+  clientKey,
+  clientAuthentication: method = clientKey === undefined
+    ? 'client_secret_basic'
+    : 'private_key_jwt',
+  clock = systemClock,
+}: AuthenticationOptions): ClientAuth {
+  const wants = {
+    clientSecret: method.startsWith('client_secret_'),
+    clientKey: method === 'private_key_jwt',
+  }
+  for (const [name, value] of Object.entries({ clientSecret, clientKey })) {
+    const isWanted = wants[name === 'clientKey' ? 'clientKey' : 'clientSecret']
+    if (isWanted && value === undefined)
+      // Mistake `introspected: … needs …`: This way of proving who the API is needs the secret or key that the message names.
+      throw new TypeError(`introspected: ${method} needs ${name}`)
+    if (!isWanted && value !== undefined) {
+      // Mistake `introspected: … has no use for …`: Leave the secret or key out, or state another `clientAuthentication`.
+      throw new TypeError(`introspected: ${method} has no use for ${name}`)
+    }
+  }
+  if (clientKey !== undefined) return keyAuthentication(clientKey, () => clock.now())
+  if (clientSecret === undefined) return certificateAuthentication()
+  const form = method === 'client_secret_post' ? method : 'client_secret_basic'
+  return secretAuthentication(clientSecret, form)
 }

@@ -5,8 +5,7 @@ import { noOptions } from '@portcullis/kit/options'
 import type { Instant } from '@portcullis/kit/time'
 import { LRUCache } from 'lru-cache'
 
-import type { NamedToken } from './call.ts'
-import type { AnswerTimes, FailingToken } from './decisions.ts'
+import type { AnswerTimes, FailingToken, NamedToken } from './decisions.ts'
 
 // What the issuer has said, remembered for a bounded number of tokens and of bytes. How long it may be used is decided elsewhere.
 

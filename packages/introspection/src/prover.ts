@@ -4,15 +4,17 @@ import { lend, type WaitUntil } from '@portcullis/kit/calls'
 import { instant } from '@portcullis/kit/time'
 import { createWaitingRoom, type WaitingRoom } from '@portcullis/kit/waiting'
 
-import type { CallTimes, Outcome } from './call.ts'
+import type { SignedAnswers } from './answer.ts'
 import { createCalls, type Calls, type CallsOptions } from './calls.ts'
 import {
   afterTokenFailure,
   answerState,
+  type CallTimes,
   type Failure,
   isStillInactive,
   isYoung,
   mayBeOutage,
+  type Outcome,
 } from './decisions.ts'
 import {
   endedWhileJudged,
@@ -30,7 +32,6 @@ import { checkKind } from './kind.ts'
 import { createMemory, type HeldAnswer, nameOf } from './memory.ts'
 import type { CheckedOptions } from './options.ts'
 import { type Answer, callTimeout, failureOf, type Question } from './question.ts'
-import type { SignedAnswers } from './signed-answer.ts'
 
 // Proves opaque tokens by what the issuer says of them: what is held, and calls for the rest. Core judges the claims.
 

@@ -1,4 +1,4 @@
-import type { WaitingRefusals } from '../src/waiting/waiting-room.ts'
+import type { WaitingRefusals } from '../src/waiting.ts'
 
 /** What a room refuses with. */
 export const REFUSALS: WaitingRefusals = {

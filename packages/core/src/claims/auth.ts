@@ -1,8 +1,6 @@
 import type { JsonObject } from '@portcullis/kit/json'
 
-import type { Possession } from './possession.ts'
-
-// The types of what a verified token proves.
+// The types of what a verified token proves, and of what was proven beside it.
 
 /**
  * The claims of a verified token, as they were signed. They are frozen at every level, because several requests may share
@@ -38,4 +36,18 @@ export interface Auth<ClaimsType = Claims> {
   readonly token: string
   /** The key or certificate that the token is bound to and that the sender has proven to have. Missing for a bearer token. */
   readonly possession?: Possession | undefined
+}
+
+/** What the sender of a request has proven to possess. */
+export interface Possession {
+  /**
+   * The JWK thumbprint (SHA-256, base64url) of the key that signed a DPoP proof.
+   * @see RFC 9449 section 6.1
+   */
+  readonly jkt?: string | undefined
+  /**
+   * The thumbprint (SHA-256, base64url) of the client certificate of a connection.
+   * @see RFC 8705 section 3.1
+   */
+  readonly x5tS256?: string | undefined
 }

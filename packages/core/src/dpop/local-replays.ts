@@ -1,7 +1,6 @@
 import { checkOptions, countUpTo, ownMembers } from '@portcullis/kit/options'
 
-import type { DpopProof } from './proof-check.ts'
-import type { ReplayAnswer, ReplayMemory } from './replay-memory.ts'
+import type { DpopProof, ReplayAnswer, ReplayMemory } from './proof-check.ts'
 
 // The memory of used DPoP proofs of one process.
 

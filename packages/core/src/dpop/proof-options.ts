@@ -13,7 +13,7 @@ import { checkAlgorithmList } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
 import { localReplays } from './local-replays.ts'
 import { isNonceSecret, type NonceOptions } from './nonces.ts'
-import type { ReplayMemory } from './replay-memory.ts'
+import type { ReplayMemory } from './proof-check.ts'
 import { isOrigin } from './target-url.ts'
 
 // The options of `dpopProofs`: their types, checks and defaults.

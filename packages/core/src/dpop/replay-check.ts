@@ -12,8 +12,7 @@ import {
   strangeReplays,
   unavailableReplays,
 } from './details.ts'
-import type { DpopProof } from './proof-check.ts'
-import type { ReplayMemory } from './replay-memory.ts'
+import type { DpopProof, ReplayMemory } from './proof-check.ts'
 
 // Asks the memory of used proofs, with a limit in time. Without a clear answer the proof is refused.
 

@@ -1,7 +1,7 @@
 import { checkArgument, own } from '@portcullis/kit/options'
 
 import { ADVICE, type Advice } from './advice-table.ts'
-import type { Explanation } from './explanation.ts'
+import type { Explanation } from './finding.ts'
 import type { Hint } from './hints.ts'
 
 // What to do about a token that was explained. Where a hint says more than the reason of the refusal, it gives the better advice.

@@ -1,5 +1,6 @@
 import { type JsonObject, member } from '@portcullis/kit/json'
 
+import type { Possession } from '../claims/auth.ts'
 import {
   checkAudience,
   checkIssuer,
@@ -9,11 +10,13 @@ import {
 } from '../claims/claims.ts'
 import { unreadablePayload } from '../claims/details.ts'
 import { checkValues } from '../claims/required-claims.ts'
+import { type Binding, checkBinding, possessionOf } from '../possession/binding.ts'
 import { AuthError } from '../refusal/errors.ts'
-import { audienceText, distanceOf, issuerText, withDate } from './details.ts'
-import { failed, type Finding, passed, attempt, skipped } from './finding.ts'
+import type { VerifierOptions } from '../verifier/verifier-options.ts'
+import { audienceText, confirmedText, distanceOf, issuerText, withDate } from './details.ts'
+import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
 
-// Findings about claims: one for each rule, where a verifier stops at the first that a token breaks.
+// Findings about claims: one for each rule, where a verifier stops at the first that a token breaks; and about what a token is bound to.
 
 /** Each finding by the verifier's own step, given the one claim and the one rule that it is about. The verdict is `checkClaims`'s alone. */
 export function claimFindings(
@@ -117,4 +120,32 @@ function audienceFinding(claims: JsonObject, { audience }: ClaimRules): Finding 
   return refusal === undefined
     ? passed('audience', 'as expected', found)
     : failed('audience', refusal, 'not what is expected')
+}
+
+/** What comes of the comparison of `cnf` with what a sender has proven, by the step of the verifier. */
+export function attemptBinding(
+  claims: JsonObject | undefined,
+  binding: Binding | undefined,
+  possession: Possession | undefined,
+  { confirmation = 'require' }: VerifierOptions,
+): Attempt<void> {
+  return attempt(() => {
+    if (claims === undefined) return
+    const auth = { claims, header: { alg: '' }, token: '' }
+    checkBinding(auth, binding, possessionOf(possession), confirmation)
+  })
+}
+
+/** None for a token that is bound to nothing, unless a proof came with it. */
+export function bindingFindings(
+  binding: Binding | undefined,
+  { confirmation = 'require' }: VerifierOptions,
+  { refusal }: Attempt<void>,
+): readonly Finding[] {
+  if (refusal !== undefined) return [failed('binding', refusal)]
+  if (binding === undefined) return []
+  const detail = confirmedText(binding)
+  return confirmation === 'ignore'
+    ? [skipped('binding', 'not checked: confirmation is ignore', `not checked; ${detail}`)]
+    : [passed('binding', 'its sender has proven to possess what it is bound to', detail)]
 }

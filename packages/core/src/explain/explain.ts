@@ -12,10 +12,15 @@ import {
   rulesOf,
   type VerifierOptions,
 } from '../verifier/verifier-options.ts'
-import { attemptBinding, bindingFindings } from './binding.ts'
-import { claimFindings } from './claims.ts'
-import type { Explanation, ExplainOptions, NamedKeys, Verdict } from './explanation.ts'
-import { attempt, type Finding } from './finding.ts'
+import { attemptBinding, bindingFindings, claimFindings } from './claims.ts'
+import {
+  attempt,
+  type ExplainOptions,
+  type Explanation,
+  type Finding,
+  type NamedKeys,
+  type Verdict,
+} from './finding.ts'
 import { explainAlgorithm, explainForm, explainType } from './header.ts'
 import { hintsOf, type Signer } from './hints.ts'
 import { heldBy, type HeldKeys, type KeyFindings, makerOf, notTried, prove } from './keys.ts'

@@ -1,6 +1,11 @@
 import { textMember } from '@portcullis/kit/json'
 
-import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS } from '../algorithms/algorithms.ts'
+import {
+  type AcceptedAlgorithms,
+  type Algorithm,
+  ALGORITHMS,
+  purposesOf,
+} from '../algorithms/algorithms.ts'
 import {
   findCandidates,
   type KeyRing,
@@ -9,6 +14,7 @@ import {
   methodsOf,
   type VerificationKey,
 } from '../keys/key-source.ts'
+import { type LocalKeysOptions, readEntry } from '../keys/local-keys.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { numberOf, shown } from '../refusal/text.ts'
 import { isSignedBy } from '../token/signature.ts'
@@ -16,7 +22,7 @@ import type { ParsedToken } from '../token/token.ts'
 import { unproven } from '../verifier/key-search.ts'
 import { failed, type Finding, passed, skipped } from './finding.ts'
 
-// Findings about keys and the signature, for each of the sources that an explanation compares.
+// Findings about keys and the signature, for each of the sources that an explanation compares; and about an entry of a key document.
 
 /** The keys of a source at this moment, or why there are none. */
 export interface HeldKeys {
@@ -118,4 +124,34 @@ export function makerOf(
   const named = [...ALGORITHMS.keys()].find((name) => name === algorithm)
   if (named === undefined) return undefined
   return ring.keys.find((key) => isSignedBy(key, named, parsed))
+}
+
+/** Whether a verifier can use one entry of a key document. */
+export interface KeyExplanation {
+  /** RFC 7638. `undefined` if the entry cannot be used. */
+  readonly thumbprint: string | undefined
+  /** What it verifies where a verifier states no `algorithms`: none if it cannot be used. */
+  readonly algorithms: readonly Algorithm[]
+  /** What a verifier can state in `algorithms` to have it verify that. */
+  readonly listable: readonly Algorithm[]
+  /** Why it cannot be used, in words; `undefined` if it can. */
+  readonly unusable: string | undefined
+}
+
+/**
+ * Says whether a verifier can use one entry of a key document, such as a member of the `keys` of a set, and why not. It is for
+ * people who look at a document. For a source in use, `keys.status()` lists the entries that are skipped.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function explainKey(entry: unknown, options: LocalKeysOptions = {}): KeyExplanation {
+  const key = readEntry('explainKey', entry, options)
+  return typeof key === 'string'
+    ? { thumbprint: undefined, algorithms: [], listable: [], unusable: key }
+    : {
+        thumbprint: key.thumbprint,
+        algorithms: purposesOf(key, undefined),
+        listable: [...key.prepared.keys()],
+        unusable: undefined,
+      }
 }

@@ -1,6 +1,7 @@
+import { urlComplaint } from '@portcullis/kit/options'
+
 import { fetchKeys } from './fetch-keys.ts'
 import { followKeys, type RemoteKeys } from './key-cache.ts'
-import { checkKeyUrl } from './key-url.ts'
 import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-options.ts'
 
 // Keys behind a URL: the options with their defaults, for `discoverKeys` as well. The cache does the rest.
@@ -22,4 +23,15 @@ export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): 
   const load = async (signal: AbortSignal) =>
     await fetchKeys(href, exchange(signal), algorithmNames)
   return followKeys(load, cacheOf(href))
+}
+
+/** As `fetch` will see it. @throws TypeError, without the URL: it may hold credentials. */
+export function checkKeyUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
+  const complaint = urlComplaint(String(url), allowInsecure)
+  // Mistake `…: the key URL …`: It must be absolute, and https beyond this machine. `undefined` in it: an environment variable is
+  // not set.
+  if (complaint !== undefined) throw new TypeError(`${factory}: the key URL ${complaint}`)
+  const parsed = new URL(url)
+  parsed.hash = ''
+  return parsed.href
 }

@@ -1,8 +1,7 @@
 import { isJsonObject, member, repeatsMember } from '@portcullis/kit/json'
 import { own, ownMembers } from '@portcullis/kit/options'
 
-import type { Auth, Claims } from '../claims/auth.ts'
-import type { Possession } from '../claims/possession.ts'
+import type { Auth, Claims, Possession } from '../claims/auth.ts'
 import { marked } from '../ground/copy.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Detail } from '../refusal/text.ts'

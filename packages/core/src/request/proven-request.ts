@@ -1,8 +1,7 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
-import { own } from '@portcullis/kit/options'
+import { memberOf, own } from '@portcullis/kit/options'
 
-import type { Auth } from '../claims/auth.ts'
-import type { Possession } from '../claims/possession.ts'
+import type { Auth, Possession } from '../claims/auth.ts'
 import { type PresentedProof, proofMethods } from '../dpop/proof-check.ts'
 import { bindingRefusal } from '../possession/binding.ts'
 import { checkedNothing, lostPossession, notBound, withoutProof } from '../possession/details.ts'
@@ -10,7 +9,6 @@ import { mutualTlsMethods } from '../possession/mutual-tls.ts'
 import type { Verifier, VerifyOptions } from '../verifier/verifier.ts'
 import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
 import type { GuardOptions } from './guard-options.ts'
-import { methodOf, targetOf } from './request-target.ts'
 import { findUsedProof, useProof } from './used-proofs.ts'
 
 // Joins the token of a request with its DPoP proof and its client certificate. It alone knows in which order they are checked.
@@ -134,4 +132,40 @@ function textOf(answer: unknown): string | undefined {
 function possessionIn(auth: Auth<unknown>): Possession | undefined {
   const possession = own(auth, 'possession')
   return possession && { jkt: own(possession, 'jkt'), x5tS256: own(possession, 'x5tS256') }
+}
+
+/** A scheme, a host and a port in front of a path. */
+const ORIGIN = /^[a-z][\d+.a-z-]*:\/\/[^/?#]*/i
+
+/**
+ * Path and query of a request, as the server was asked for them.
+ *
+ * Routers that are mounted under a path change `url`, and keep what was asked for in `originalUrl`: Express and Connect on the
+ * request, Koa on the context, Fastify on the request of node where `rewriteUrl` has changed it. What the client says of
+ * the host does not count, be it in a target of absolute form. The request of node comes first: a Koa application that is mounted in
+ * Express keeps the path that it was given.
+ *
+ * @param subject What the framework hands to handlers.
+ * @see RFC 9112 section 3.2
+ */
+export function targetOf(request: object, subject: object): string {
+  const original = ownText(request, 'originalUrl') ?? ownText(subject, 'originalUrl')
+  const url = original ?? textIn(request, 'url')
+  const target = url.replace(ORIGIN, '')
+  return url === target || target.startsWith('/') ? target : `/${target}`
+}
+
+export function methodOf(request: object): string {
+  return textIn(request, 'method')
+}
+
+/** An inherited one would be somebody's pollution: no class of a framework has it. */
+function ownText(members: object, name: string): string | undefined {
+  const value: unknown = Object.hasOwn(members, name) ? Reflect.get(members, name) : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+function textIn(members: object, name: string): string {
+  const value = memberOf(members, name)
+  return typeof value === 'string' ? value : ''
 }

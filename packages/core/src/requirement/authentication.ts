@@ -4,8 +4,7 @@ import { type Clock, systemClock } from '@portcullis/kit/time'
 
 import { signedClaims } from '../claims/signed-claims.ts'
 import { lacksAcr, lacksAge } from './details.ts'
-import type { Requirement } from './requirement-list.ts'
-import { isAcr, isMaxAge } from './step-up.ts'
+import { isAcr, isMaxAge, type Requirement } from './requirement-list.ts'
 
 // Requirements about how and when the user has logged in.
 

@@ -15,8 +15,9 @@ import {
   isStepUp,
   type Requirement,
   stepUpOf,
+  stepUpOfAll,
+  stepUpOfAny,
 } from './requirement-list.ts'
-import { stepUpOfAll, stepUpOfAny } from './step-up.ts'
 
 // The requirements that routes are given, except those about the log-in, and how several are combined.
 

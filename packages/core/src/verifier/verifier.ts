@@ -1,7 +1,6 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
 
-import type { Auth, Claims } from '../claims/auth.ts'
-import type { Possession } from '../claims/possession.ts'
+import type { Auth, Claims, Possession } from '../claims/auth.ts'
 
 // What a verifier is, for everybody who asks one.
 

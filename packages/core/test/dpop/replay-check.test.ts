@@ -4,8 +4,7 @@ import type { Clock } from '@portcullis/kit/time'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import type { DpopProof, PresentedProof } from '../../src/dpop/proof-check.ts'
-import type { ReplayAnswer } from '../../src/dpop/replay-memory.ts'
+import type { DpopProof, PresentedProof, ReplayAnswer } from '../../src/dpop/proof-check.ts'
 import { NOW, requestWith } from './proof-maker.ts'
 import { client, guarding, verdictOf } from './proof-verdicts.ts'
 

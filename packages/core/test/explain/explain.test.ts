@@ -2,7 +2,7 @@ import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing
 import { describe, expect, test } from 'vitest'
 
 import { explain } from '../../src/explain/explain.ts'
-import type { Explanation } from '../../src/explain/explanation.ts'
+import type { Explanation } from '../../src/explain/finding.ts'
 import { createVerifier, localKeys, localRevocations, remoteKeys } from '../../src/index.ts'
 import { signedWith, silentKey } from '../keys/stated-keys.ts'
 

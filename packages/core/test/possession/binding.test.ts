@@ -8,8 +8,7 @@ import {
 } from '@portcullis/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
 
-import type { Auth } from '../../src/claims/auth.ts'
-import type { Possession } from '../../src/claims/possession.ts'
+import type { Auth, Possession } from '../../src/claims/auth.ts'
 import type { Schema } from '../../src/claims/schema.ts'
 import { explain } from '../../src/explain/explain.ts'
 import { byIssuer } from '../../src/issuers/by-issuer.ts'

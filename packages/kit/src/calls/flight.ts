@@ -1,6 +1,6 @@
 import { ownMembers } from '../options.ts'
 import { type Clock, type Instant, instant } from '../time.ts'
-import { LATENESS, pause, type Place } from '../waiting/waiting-room.ts'
+import { LATENESS, pause, type Place } from '../waiting.ts'
 
 // Work that several requests wait for, also on runtimes that end it with the request that began it.
 

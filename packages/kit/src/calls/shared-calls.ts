@@ -1,6 +1,6 @@
 import { ownMembers } from '../options.ts'
 import { type Clock, type Instant, instant } from '../time.ts'
-import type { Place } from '../waiting/waiting-room.ts'
+import type { Place } from '../waiting.ts'
 import {
   beginFlight,
   ENDS_WITH_REQUEST,

@@ -9,7 +9,7 @@ import {
   outcomeOf,
   type WaitUntil,
 } from '../../src/calls/flight.ts'
-import { createWaitingRoom, type Place } from '../../src/waiting/waiting-room.ts'
+import { createWaitingRoom, type Place } from '../../src/waiting.ts'
 import { REFUSALS } from '../refusals.ts'
 
 const ENDED = new Error('This promise was created by a request that has since ended')

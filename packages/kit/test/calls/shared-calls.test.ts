@@ -2,7 +2,7 @@ import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { type CallsOptions, createCalls } from '../../src/calls.ts'
-import type { Place } from '../../src/waiting/waiting-room.ts'
+import type { Place } from '../../src/waiting.ts'
 
 // What is so for all calls that are shared, whoever is called. The sequences are those of both users: `byIssuer` and `introspected`.
 

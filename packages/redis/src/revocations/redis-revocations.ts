@@ -15,7 +15,6 @@ import { pacing, pauseAfter, sentinelPacing } from '../store/pacing.ts'
 import { redisTransport } from '../store/redis-transport.ts'
 import { checkRuntime } from '../store/runtime.ts'
 import { whileWaiting } from '../store/time.ts'
-import { createStateLog, logLoad } from './debug-log.ts'
 import { type LoadTrigger, publish, type RevocationsMessage } from './diagnostics.ts'
 import { INITIAL_STATE, type ReplicaState } from './following.ts'
 import {
@@ -25,11 +24,15 @@ import {
 } from './options.ts'
 import { startReading } from './reader.ts'
 import { readiness, wordOf } from './readiness.ts'
-import { createRecorder } from './recorder.ts'
 import { afterFailure } from './replica-state.ts'
-import { type RedisRevocationsStatus, statusOf } from './status.ts'
-import { whyUnknown } from './why-unknown.ts'
-import { createWriter } from './writer.ts'
+import {
+  createStateLog,
+  logLoad,
+  type RedisRevocationsStatus,
+  statusOf,
+  whyUnknown,
+} from './status.ts'
+import { createRecorder, createWriter } from './writer.ts'
 
 // The revocations that several processes share: answers from its own copy, which a reader keeps up to date, and records by a writer.
 

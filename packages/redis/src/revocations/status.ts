@@ -1,11 +1,12 @@
+import { debug, isDebugging } from '@portcullis/kit/report'
 import { elapsed, type Instant } from '@portcullis/kit/time'
 
-import type { RevocationStoreError } from '../store/errors.ts'
-import type { RevocationsMessage } from './diagnostics.ts'
+import { RevocationStoreError } from '../store/errors.ts'
+import type { LoadTrigger, RevocationsMessage } from './diagnostics.ts'
 import type { ReplicaState } from './following.ts'
-import { wordOf } from './readiness.ts'
+import { obstacleOf, wordOf } from './readiness.ts'
 
-// What `status()` says of a replica.
+// What a replica says of itself: `status()`, the sentence that refusals repeat, and the lines that `NODE_DEBUG=portcullis` prints.
 
 /** The state of a replica, for logs and alarms. Times are seconds. JSON. */
 export interface RedisRevocationsStatus {
@@ -63,5 +64,44 @@ export function statusOf(
       detail: lastFailure.error.message,
       age: elapsed(lastFailure.at, now),
     },
+  }
+}
+
+/** Why a replica cannot say that a token was not revoked, in words for developers; `undefined` if it can. */
+export function whyUnknown(status: RedisRevocationsStatus): string | undefined {
+  const { state, failures, lastFailure } = status
+  if (state === 'current') return undefined
+  if (state === 'closed') return new RevocationStoreError('closed').message
+  const why = obstacleOf(state)?.message ?? howOld(status)
+  const failure = failures > 0 ? lastFailure?.detail : undefined
+  return failure === undefined || failure === why ? why : `${why}; the last attempt: ${failure}`
+}
+
+function howOld({ age }: RedisRevocationsStatus): string {
+  return age === undefined
+    ? 'the stream of revocations was never read completely'
+    : `the stream of revocations was last read completely ${Math.floor(age)} s ago`
+}
+
+/** One line for each time that the whole stream was read. @param seconds How long that took. */
+export function logLoad(trigger: LoadTrigger, records: number, seconds: number): void {
+  debug(() => {
+    const took = `${(seconds * 1000).toFixed(1)} ms`
+    return `revocations: read the whole stream (${trigger}): ${records} records in ${took}`
+  })
+}
+
+/** Prints with NODE_DEBUG=portcullis one line each time that the state of a replica changes, or why it is not `current`. */
+export function createStateLog(): (statusNow: () => RedisRevocationsStatus) => void {
+  let last: string | undefined
+  return (statusNow) => {
+    if (!isDebugging()) return
+    const status = statusNow()
+    const { state, failures, lastFailure } = status
+    const why = whyUnknown(status)
+    const current = why === undefined || failures === 0 ? state : `${state} ${lastFailure?.detail}`
+    if (current === last) return
+    last = current
+    debug(() => `revocations: ${state}${why === undefined ? '' : `: ${why}`}`)
   }
 }

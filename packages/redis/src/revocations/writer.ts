@@ -1,10 +1,13 @@
-import type { Clock } from '@portcullis/core'
+import type { Clock, LocalRevocations, RevocationEntry } from '@portcullis/core'
 
 import { type Connect, type Connection, LONGEST_REST, openConnection } from '../store/connection.ts'
 import { RevocationStoreError } from '../store/errors.ts'
+import { writeRecord } from '../store/record.ts'
 import { openStream } from '../store/stream.ts'
+import { whileWaiting } from '../store/time.ts'
 
-// Appends revocations to the stream, over a connection of its own.
+// Records revocations: in the stream, over a connection of its own, if all processes have room for them, and at once in the copy of this
+// one.
 
 /** Seconds, with the time to connect. */
 const TIMEOUT = 5
@@ -67,4 +70,44 @@ function isBroken(error: unknown): boolean {
 function mayHelp(error: unknown): boolean {
   const { reason } = error as RevocationStoreError
   return reason === 'unreachable' || reason === 'refused' || reason === 'closed'
+}
+
+/** @param onFull Told when the copy lacks room for what is in the stream. @returns Records one entry. @throws RevocationStoreError */
+export function createRecorder(
+  writer: Writer,
+  index: LocalRevocations,
+  max: number,
+  onFull: (error: RevocationStoreError) => void,
+): (entry: RevocationEntry) => Promise<void> {
+  /** What is being recorded at the moment: it will need room. */
+  const underWay = new Set<RevocationEntry>()
+
+  function hasRoomFor(entry: RevocationEntry): boolean {
+    return index.size + underWay.size < max || index.hasRoomFor([...underWay, entry])
+  }
+
+  /** At once, not when they come back by the stream: this process refuses from now on. */
+  function load(entry: RevocationEntry): void {
+    try {
+      index.load([entry])
+    } catch {
+      // Another process has taken the last place meanwhile.
+      const full = new RevocationStoreError('full', 'it was recorded nevertheless')
+      onFull(full)
+      throw full
+    }
+  }
+
+  return async (entry) => {
+    const record = writeRecord(entry)
+    // Before it is recorded: what is in the stream, all replicas must have room for.
+    if (!hasRoomFor(entry)) throw new RevocationStoreError('full', 'it was not recorded')
+    underWay.add(entry)
+    try {
+      await whileWaiting(writer.append(record))
+      load(entry)
+    } finally {
+      underWay.delete(entry)
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { createTestIssuer } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
-import { explainKey } from '../../src/explain/key.ts'
+import { explainKey } from '../../src/explain/keys.ts'
 
 const { publicJwk } = await createTestIssuer({ algorithm: 'ES256' })
 const rsa = await createTestIssuer()

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 
-import { callListener, warn } from '../../src/report.ts'
+import { callListener, warn } from '../src/report.ts'
 
 const FAULT = new Error('of the listener')
 /** What a function in JavaScript may throw as well. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { createListeners } from '../../src/report/listeners.ts'
+import { createListeners } from '../src/report.ts'
 
 test('the same function may subscribe twice, and each subscription ends by itself', () => {
   const listeners = createListeners()

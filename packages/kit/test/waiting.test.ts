@@ -3,13 +3,8 @@ import { getEventListeners } from 'node:events'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test, vi } from 'vitest'
 
-import {
-  createWaitingRoom,
-  pause,
-  type Place,
-  type Waiting,
-} from '../../src/waiting/waiting-room.ts'
-import { REFUSALS } from '../refusals.ts'
+import { createWaitingRoom, pause, type Place, type Waiting } from '../src/waiting.ts'
+import { REFUSALS } from './refusals.ts'
 
 const ROOM = 24 * 1024 * 1024
 const PLACE = 6 * 1024
