@@ -1,11 +1,10 @@
-import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
-import { isText } from '@portcullis/kit/options'
+import { discoverKeys, remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
 
-import { checkOptions, isTextOrTexts } from './options.ts'
-import { claimsOf, type Preset } from './preset.ts'
+import { checkOptions, isHost, isIssuer, isTextOrTexts, isUrl, matching } from './options.ts'
+import { preset, type Preset } from './preset.ts'
 import type { ProviderOptions } from './provider-options.ts'
 
-// Access tokens in the profile of RFC 9068, of any issuer.
+// Access tokens of authorization servers.
 
 /**
  * Options of `createVerifier` for an issuer whose access tokens keep to RFC 9068 and whose keys are found by its metadata.
@@ -21,21 +20,217 @@ export function accessTokens(
     'accessTokens',
     options,
     {
-      issuer: (value) =>
-        isText(value) === undefined ? undefined : 'must be a URL, as the tokens have it in iss',
+      issuer: isIssuer,
       audience: isTextOrTexts,
     },
     // Their names are checked by `createVerifier`.
     { algorithms: isTextOrTexts },
   )
   const { issuer, audience, algorithms = ['RS256'], requiredClaims } = checked
-  const own = { sub: true, client_id: true, iat: true, jti: true }
-  return {
+  return preset('accessTokens', requiredClaims, {
     keys: discoverKeys(issuer, keysOptions),
     issuer,
     audience,
     algorithms,
     type: 'at+jwt',
-    requiredClaims: claimsOf('accessTokens', own, requiredClaims),
+    requiredClaims: { sub: true, client_id: true, iat: true, jti: true },
+  })
+}
+
+/**
+ * Options of `createVerifier` for access tokens of Auth0, of both profiles.
+ *
+ * Does NOT accept opaque tokens: those that were asked for without an audience.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://auth0.com/docs/secure/tokens/access-tokens/access-token-profiles
+ */
+export function auth0(
+  options: ProviderOptions['auth0'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const { domain, audience, requiredClaims } = checkOptions('auth0', options, {
+    domain: isHost('tenant.eu.auth0.com'),
+    audience: isTextOrTexts,
+  })
+  const issuer = `https://${domain}/`
+  return preset('auth0', requiredClaims, {
+    keys: discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['RS256'],
+    requiredClaims: { sub: true },
+  })
+}
+
+const LOGIN = 'https://login.microsoftonline.com'
+const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/**
+ * Options of `createVerifier` for access tokens of one tenant of Microsoft Entra ID, of one version. For several, pass the
+ * verifiers to `byIssuer`.
+ *
+ * Refuses ID tokens, also those whose client is the API itself. Does NOT accept tokens of any tenant: for `common` and
+ * `organizations` there is no one issuer to compare with.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference
+ */
+export function entra(
+  options: ProviderOptions['entra'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const checked = checkOptions(
+    'entra',
+    options,
+    {
+      tenant: matching(
+        GUID,
+        'the id of one tenant in lower case, such as 11111111-2222-3333-4444-555555555555: no domain, and not common or organizations',
+      ),
+      audience: isTextOrTexts,
+    },
+    { version: matching(/^[12]\.0$/, '1.0 or 2.0, as a string') },
+  )
+  const { tenant, audience, version = '2.0', requiredClaims } = checked
+  const isFirst = version === '1.0'
+  const client = isFirst ? 'appid' : 'azp'
+  const issuer = isFirst ? `https://sts.windows.net/${tenant}/` : `${LOGIN}/${tenant}/v2.0`
+  return preset('entra', requiredClaims, {
+    // The metadata of version 1.0 are at another origin than the issuer that they name.
+    keys: isFirst
+      ? remoteKeys(`${LOGIN}/${tenant}/discovery/keys`, keysOptions)
+      : discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['RS256'],
+    // The id of the client, which an ID token has in `aud` alone: often that of the API itself.
+    requiredClaims: { sub: true, ver: version, [client]: true },
+  })
+}
+
+/**
+ * Options of `createVerifier` for access tokens of a realm of Keycloak that signs with RS256, the default.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://www.keycloak.org/docs/latest/server_admin/#_audience
+ */
+export function keycloak(
+  options: ProviderOptions['keycloak'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const checked = checkOptions('keycloak', options, {
+    realm: isUrl('https://kc.example.com/realms/shop'),
+    audience: isTextOrTexts,
+  })
+  const { realm, audience, requiredClaims } = checked
+  return preset('keycloak', requiredClaims, {
+    keys: discoverKeys(realm, keysOptions),
+    issuer: realm,
+    audience,
+    algorithms: ['RS256'],
+    // The claim, not the header: an ID token has `ID` there.
+    requiredClaims: { sub: true, typ: ['Bearer', 'DPoP'] },
+  })
+}
+
+/**
+ * Options of `createVerifier` for access tokens of Logto.
+ *
+ * Does NOT accept opaque tokens: those that were asked for without a resource.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://docs.logto.io/authorization/validate-access-tokens
+ */
+export function logto(
+  options: ProviderOptions['logto'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const { endpoint, audience, requiredClaims } = checkOptions('logto', options, {
+    endpoint: isUrl('https://tenant.logto.app'),
+    audience: isTextOrTexts,
+  })
+  const issuer = `${endpoint}/oidc`
+  return preset('logto', requiredClaims, {
+    keys: discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['ES384', 'RS256'],
+    requiredClaims: { sub: true, client_id: true },
+  })
+}
+
+/**
+ * Options of `createVerifier` for access tokens of a custom authorization server of Okta.
+ *
+ * Does NOT accept tokens of the org authorization server: only Okta itself may read those.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://developer.okta.com/docs/guides/validate-access-tokens/
+ */
+export function okta(
+  options: ProviderOptions['okta'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const { domain, server, audience, requiredClaims } = checkOptions('okta', options, {
+    domain: isHost('example.okta.com'),
+    server: matching(
+      /^[\w-]+$/,
+      'the id of a custom authorization server, such as default: tokens of the org authorization server are not for APIs',
+    ),
+    audience: isTextOrTexts,
+  })
+  const issuer = `https://${domain}/oauth2/${server}`
+  return preset('okta', requiredClaims, {
+    keys: discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['RS256'],
+    // The id of the client: an ID token has it in `aud` instead.
+    requiredClaims: { sub: true, cid: true },
+  })
+}
+
+/**
+ * Options of `createVerifier` for access tokens of ZITADEL of the type JWT.
+ *
+ * Does NOT accept opaque tokens, which are the default of ZITADEL.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://zitadel.com/docs/apis/openidoauth/claims
+ */
+export function zitadel(
+  options: ProviderOptions['zitadel'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const { issuer, audience, requiredClaims } = checkOptions('zitadel', options, {
+    issuer: isUrl('https://example.zitadel.cloud'),
+    audience: isTextOrTexts,
+  })
+  return preset('zitadel', requiredClaims, {
+    keys: discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['RS256'],
+    // An ID token has the same audience, but no `jti`.
+    requiredClaims: { sub: true, jti: true },
+  })
+}
+
+/**
+ * Options of `createVerifier` for the token service: its keys are at `/tokenservice/pubkey.json`.
+ *
+ * Its tokens name neither an issuer nor an audience, so both are NOT checked. State them beside these options if yours do.
+ *
+ * @param authUrl The base URL of the token service, such as `https://auth.example.com`.
+ * @throws TypeError for a URL that is neither https nor on this machine, and for a wrong option.
+ */
+export function tokenServiceAt(authUrl: string, keysOptions: RemoteKeysOptions = {}): Preset {
+  const complaint = isUrl('https://auth.example.com')(authUrl)
+  if (complaint !== undefined) throw new TypeError(`tokenServiceAt: authUrl ${complaint}`)
+  return {
+    keys: remoteKeys(`${authUrl}/tokenservice/pubkey.json`, keysOptions),
+    issuer: null,
+    audience: null,
   }
 }

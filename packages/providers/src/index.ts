@@ -1,22 +1,17 @@
 // What is public: a function for each provider, and the types of its options.
 
-export { accessTokens } from './access-tokens.ts'
-export { auth0 } from './auth0.ts'
-export { clerk } from './clerk.ts'
-export { cloudflareAccess } from './cloudflare-access.ts'
-export { cognito } from './cognito.ts'
-export { entra } from './entra.ts'
-export { firebase } from './firebase.ts'
-export { githubActions } from './github-actions.ts'
-export { gitlab } from './gitlab.ts'
-export { google } from './google.ts'
-export { iap } from './iap.ts'
-export { keycloak } from './keycloak.ts'
-export { kubernetes } from './kubernetes.ts'
-export { logto } from './logto.ts'
-export { okta } from './okta.ts'
+export {
+  accessTokens,
+  auth0,
+  entra,
+  keycloak,
+  logto,
+  okta,
+  tokenServiceAt,
+  zitadel,
+} from './access-tokens.ts'
+export { cloudflareAccess, iap } from './proxies.ts'
+export { clerk, cognito, firebase, supabase } from './user-sessions.ts'
+export { githubActions, gitlab, google, kubernetes } from './workloads.ts'
 export type { Preset } from './preset.ts'
 export type { ProviderOptions } from './provider-options.ts'
-export { supabase } from './supabase.ts'
-export { tokenServiceAt } from './token-service-at.ts'
-export { zitadel } from './zitadel.ts'

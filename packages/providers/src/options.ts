@@ -30,6 +30,10 @@ export function checkOptions<Options extends object>(
 const isClaims: OptionCheck = (value) =>
   isJsonObject(value) ? undefined : 'must be an object with the value of each claim'
 
+/** Its form is checked by the key source. */
+export const isIssuer: OptionCheck = (value) =>
+  isText(value) === undefined ? undefined : 'must be a URL, as the tokens have it in iss'
+
 /** The accepted values: one or a list. */
 export const isTextOrTexts: OptionCheck = (value) => {
   const texts: readonly unknown[] = Array.isArray(value) ? Array.from<unknown>(value) : [value]

@@ -8,17 +8,20 @@ export interface Preset extends VerifierOptions {
   keys: RemoteKeys
 }
 
-/** The claims of the provider, and those that the caller adds. @throws TypeError for a claim that the provider requires already. */
-export function claimsOf(
+type Claims = Readonly<Record<string, RequiredValue>>
+
+/** With the claims that the caller adds. @throws TypeError for one that the provider requires already. */
+export function preset(
   provider: string,
-  own: Readonly<Record<string, RequiredValue>>,
-  further: Readonly<Record<string, RequiredValue>> = {},
-): Readonly<Record<string, RequiredValue>> {
-  const twice = Object.keys(further).find((name) => Object.hasOwn(own, name))
+  further: Claims | undefined,
+  own: Omit<Preset, 'requiredClaims'> & { readonly requiredClaims: Claims },
+): Preset {
+  const { requiredClaims, ...others } = own
+  const twice = Object.keys(further ?? {}).find((name) => Object.hasOwn(requiredClaims, name))
   if (twice !== undefined) {
     throw new TypeError(
       `${provider}: requiredClaims must not have ${JSON.stringify(twice)}: ${provider} requires it already`,
     )
   }
-  return { ...own, ...further }
+  return { ...others, requiredClaims: { ...requiredClaims, ...further } }
 }

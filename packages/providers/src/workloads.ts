@@ -1,0 +1,136 @@
+import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
+
+import { checkOptions, isIssuer, isTextOrTexts, isUrl, listOf, matching } from './options.ts'
+import { preset, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
+
+// Identity tokens of jobs and services.
+
+const GITHUB = 'https://token.actions.githubusercontent.com'
+
+/**
+ * Options of `createVerifier` for tokens of jobs of GitHub Actions at github.com.
+ *
+ * Any branch of these repositories is accepted: require `ref` or `environment` as well, by `requiredClaims`.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://docs.github.com/en/actions/reference/security/oidc
+ */
+export function githubActions(
+  options: ProviderOptions['githubActions'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const { audience, repositories, requiredClaims } = checkOptions('githubActions', options, {
+    audience: isTextOrTexts,
+    repositories: listOf(
+      matching(
+        /^[\w.-]+\/[\w.-]+$/,
+        'a list of names with their owner, such as octo-org/octo-repo',
+      ),
+    ),
+  })
+  return preset('githubActions', requiredClaims, {
+    keys: discoverKeys(GITHUB, keysOptions),
+    issuer: GITHUB,
+    audience,
+    algorithms: ['RS256'],
+    requiredClaims: { sub: true, repository: repositories },
+  })
+}
+
+/**
+ * Options of `createVerifier` for ID tokens of jobs of GitLab CI/CD.
+ *
+ * Any branch of these projects is accepted: require `ref_protected: 'true'` or `ref` as well, by `requiredClaims`.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://docs.gitlab.com/ci/secrets/id_token_authentication/
+ */
+export function gitlab(
+  options: ProviderOptions['gitlab'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const checked = checkOptions(
+    'gitlab',
+    options,
+    {
+      audience: isTextOrTexts,
+      projects: listOf(
+        matching(
+          /^[\w.-]+(?:\/[\w.-]+)+$/,
+          'a list of paths with their group, such as group/project',
+        ),
+      ),
+    },
+    { url: isUrl('https://gitlab.example.com') },
+  )
+  const { url = 'https://gitlab.com', audience, projects, requiredClaims } = checked
+  return preset('gitlab', requiredClaims, {
+    keys: discoverKeys(url, keysOptions),
+    issuer: url,
+    audience,
+    algorithms: ['RS256'],
+    requiredClaims: { sub: true, project_path: projects },
+  })
+}
+
+const GOOGLE = 'https://accounts.google.com'
+
+/**
+ * Options of `createVerifier` for identity tokens of service accounts, such as those of Cloud Run, Cloud Scheduler and Pub/Sub.
+ *
+ * Does NOT accept access tokens of Google, which are opaque.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://cloud.google.com/docs/authentication/token-types#id
+ */
+export function google(
+  options: ProviderOptions['google'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const checked = checkOptions('google', options, {
+    audience: isTextOrTexts,
+    serviceAccounts: isTextOrTexts,
+  })
+  const { audience, serviceAccounts, requiredClaims } = checked
+  return preset('google', requiredClaims, {
+    keys: discoverKeys(GOOGLE, keysOptions),
+    issuer: GOOGLE,
+    audience,
+    algorithms: ['RS256'],
+    requiredClaims: { sub: true, email: serviceAccounts, email_verified: [true] },
+  })
+}
+
+const LABEL = '[a-z\\d](?:[a-z\\d.-]*[a-z\\d])?'
+
+/**
+ * Options of `createVerifier` for projected tokens of service accounts.
+ *
+ * Does NOT ask whether the pod or the account still exists: only the TokenReview API of the cluster knows that. Legacy tokens,
+ * which never expire, are refused.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/
+ */
+export function kubernetes(
+  options: ProviderOptions['kubernetes'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const checked = checkOptions('kubernetes', options, {
+    issuer: isIssuer,
+    audience: isTextOrTexts,
+    serviceAccounts: listOf(
+      matching(new RegExp(`^${LABEL}:${LABEL}$`), 'a list of namespace:name, such as shop:orders'),
+    ),
+  })
+  const { issuer, audience, serviceAccounts, requiredClaims } = checked
+  const sub = serviceAccounts.map((account) => `system:serviceaccount:${account}`)
+  return preset('kubernetes', requiredClaims, {
+    keys: discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['RS256', 'ES256', 'ES384', 'ES512'],
+    requiredClaims: { sub },
+  })
+}
