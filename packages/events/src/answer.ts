@@ -14,7 +14,6 @@ export interface EventAnswer {
   readonly body: string
 }
 
-/** What a protocol calls things. */
 export interface Wording {
   readonly success: 200 | 202
   readonly bodyOf: (refused: RefusedEvent) => Readonly<Record<string, string>>
@@ -85,7 +84,6 @@ function challengeOf(
   return challenge === undefined ? {} : { 'WWW-Authenticate': challenge }
 }
 
-/** When keys can be had again. */
 function pauseOf(error: unknown): Readonly<Record<string, string>> {
   const pause = error instanceof AuthError ? error.headers['Retry-After'] : undefined
   return pause === undefined ? {} : { 'Retry-After': pause }

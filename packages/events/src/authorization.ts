@@ -13,14 +13,12 @@ import { inTime, type Limits } from './in-time.ts'
 
 // Who may push events: the holders of access tokens, or of one text that was agreed upon.
 
-/** Who may not send, and how senders prove who they are. */
 export interface Stranger {
   readonly error: AuthError
   /** `WWW-Authenticate`, where it is not that of the error. */
   readonly challenge: string | undefined
 }
 
-/** @returns The refusal, if there is one. */
 export type Authorize = (request: EventRequest) => Promise<Stranger | undefined>
 
 export function createAuthorization(

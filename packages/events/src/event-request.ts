@@ -53,7 +53,6 @@ export async function findSecurityEventToken(request: EventRequest): Promise<Fou
   return isRefused(token) ? token : { token, err: undefined }
 }
 
-/** Whether a parser has made an object of a form. */
 function hasToken(body: unknown): body is JsonObject {
   return isJsonObject(body) && Object.hasOwn(body, 'logout_token')
 }
@@ -121,7 +120,6 @@ function isStream(body: unknown): body is AsyncIterable<unknown> {
   )
 }
 
-/** Without its parameters, in lower case. */
 function mediaTypeOf({ headers }: EventRequest): string | undefined {
   const value = headerOf(headers, 'content-type')
   return value?.split(';')[0]?.trim().toLowerCase()

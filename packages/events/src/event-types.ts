@@ -46,7 +46,6 @@ export const DEFAULT_REVOKE_ON: readonly RevokingEvent[] = [
   'sessions-revoked',
 ]
 
-/** What is known of a type, by its URI. */
 export function findEventType(uri: string): EventType | undefined {
   return EVENT_TYPES.get(uri)
 }

@@ -12,7 +12,6 @@ import { type CallStore, createStoreCalls } from './store-calls.ts'
 
 // Takes events in: each is proven, read and recorded, and only then remembered and acknowledged.
 
-/** How a sender is answered. */
 export type Receipt =
   | { readonly outcome: 'accepted'; readonly isRecorded: boolean }
   | { readonly outcome: 'refused'; readonly refused: RefusedEvent }
@@ -26,7 +25,6 @@ export type Receipt =
 export interface Inbox {
   /** Never rejects. @param name What the sender calls the event: its `jti` must be that. */
   take(token: string, name?: string): Promise<Receipt>
-  /** Tells of a request in which no event was found. */
   refuse(refused: RefusedEvent): Receipt
 }
 

@@ -107,7 +107,6 @@ export function checkPollEventsOptions(options: PollEventsOptions): PollEventsOp
   return checked('pollEvents', options, POLL_CHECKS, ['audience', 'endpoint', 'fetch'])
 }
 
-/** How long functions of the application may take, and the clock that says so. */
 export function limitsOf({ clock = systemClock, recordTimeout = 10 }: EventOptions): Limits {
   return { clock, timeout: recordTimeout }
 }

@@ -22,7 +22,6 @@ export type PollAnswer =
 /** Octets. */
 const MAX_ANSWER = 1024 * 1024
 
-/** What polls are sent with. */
 export interface PollSettings {
   /** As `fetch` writes it. */
   readonly endpoint: string

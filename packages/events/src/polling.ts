@@ -128,7 +128,6 @@ export const INITIAL: PollState = {
   answeredAt: undefined,
 }
 
-/** What a poll came to, and the state after it. */
 export interface Polled {
   readonly outcome: PollOutcome
   readonly retryAfter: number
@@ -147,7 +146,6 @@ export function afterFailure(
   return { outcome: 'failure', retryAfter, next }
 }
 
-/** @param taken The events of the answer, and what becomes of each. */
 export function afterAnswer(
   state: PollState,
   { verdicts, events }: { readonly verdicts: Verdicts; readonly events: readonly TakenEvent[] },

@@ -7,7 +7,6 @@ import { invalidEvent, type RefusedEvent } from './refused-event.ts'
 
 // What a log-out token says, once a key has proven it.
 
-/** What a reading depends on beside the event. */
 export interface ReadingRules {
   readonly revokes: 'session' | 'subject'
   /** Seconds. */

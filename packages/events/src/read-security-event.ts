@@ -20,11 +20,9 @@ interface Cut {
   readonly types: readonly string[]
 }
 
-/** A security event token that was understood, but for its subjects. */
 export interface SecurityEvent extends Omit<ReadEvent, 'revokes'> {
   /** Empty for what revokes nothing: then the subject does not matter. */
   readonly cuts: readonly Cut[]
-  /** Of its token. */
   readonly iat: number
 }
 

@@ -11,7 +11,6 @@ export interface Whose {
   readonly value: string
 }
 
-/** An event that was understood. */
 export interface ReadEvent {
   readonly err: undefined
   readonly iss: string
@@ -24,7 +23,6 @@ export interface ReadEvent {
   readonly revokes: readonly RevocationEntry[]
 }
 
-/** What is known of an event before anything is looked up. */
 export interface EventHead {
   readonly iss: string
   readonly jti: string

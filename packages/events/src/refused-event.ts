@@ -44,7 +44,6 @@ const FINDINGS: ReadonlyMap<AuthErrorReason, RefusedEvent> = new Map([
   ['audience', { err: 'invalid_audience', description: 'The token is for another audience' }],
 ])
 
-/** For an `invalid_token`. */
 export function refusedBy({ reason }: AuthError): RefusedEvent {
   return FINDINGS.get(reason) ?? invalidEvent('The token is not valid')
 }

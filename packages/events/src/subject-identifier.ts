@@ -13,7 +13,7 @@ export interface SubjectRules {
   readonly revokes: 'session' | 'subject'
 }
 
-/** `undefined` if it cannot be told, or revoked. RFC 9493 section 3; OpenID Shared Signals Framework 1.0 section 3 */
+/** `undefined` if that cannot be told, or names nothing to revoke. RFC 9493 section 3; OpenID Shared Signals Framework 1.0 section 3 */
 export function whoseOf(
   subject: JsonObject,
   { iss, about, revokes }: SubjectRules,

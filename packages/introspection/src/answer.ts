@@ -49,7 +49,6 @@ export interface SignedAnswers {
     askedAt: Instant,
     caller: Pick<VerifyOptions, 'signal' | 'waitUntil'>,
   ) => Promise<Statement>
-  /** @throws AuthError `keys_unavailable` */
   readonly ready: () => Promise<void>
 }
 
@@ -95,7 +94,6 @@ export function createSignedAnswers(
     },
   }
 
-  /** @returns When it was made. */
   async function prove(jwt: string, caller: VerifyOptions): Promise<number> {
     try {
       const { claims } = await verifier.verify(jwt, caller)

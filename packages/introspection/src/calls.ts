@@ -35,7 +35,6 @@ import {
 // Calls of the endpoint: one at a time for a token, limited in number, rate and time. `pace.ts` decides when one begins.
 
 export interface Calls<Answer> {
-  /** Whether a call for this token is under way, or waits for its turn. */
   has(name: string): boolean
   /** The outcome of the one call for this token, for all who ask. Never rejects. If all have left before it began, it is not made. */
   ask(name: string, token: string, place: Place, waitUntil?: WaitUntil): Promise<Outcome<Answer>>
@@ -47,9 +46,7 @@ export interface Calls<Answer> {
 
 export interface CallsOptions<Answer> extends CallLimits {
   readonly clock: Clock
-  /** The longest that a call takes. Seconds. */
   readonly timeout: number
-  /** How many answers have come before. */
   readonly answers: number
   /** From 0 to 1. */
   readonly random: () => number
@@ -59,13 +56,11 @@ export interface CallsOptions<Answer> extends CallLimits {
     askedAt: Instant,
     waitUntil: WaitUntil | undefined,
   ) => Promise<Answer | Failure>
-  /** Called with each answer, before those who wait for it get it. */
   readonly settled: (token: string, name: string, answer: Answer) => void
   /** Called with each failure that may be the fault of the token. Returns when the token may be asked about again. */
   readonly tokenFailed: (name: string, failure: Failure, times: CallTimes) => number
   /** A token that was active by its last answer, and has no call at the moment. */
   readonly good: () => NamedToken | undefined
-  /** Of the runtime; by default it is asked. */
   readonly endsWithRequest?: boolean | undefined
 }
 

@@ -55,7 +55,6 @@ export function isYoung(
   return elapsed(askedAt, now) < maxAge
 }
 
-/** Whether a token still counts as not active, without a question. */
 export function isStillInactive(
   askedAt: Instant | undefined,
   now: Instant,
@@ -73,7 +72,6 @@ export interface Failure {
    * not know this API. `token`: everything else, so that nobody can stop the calls for all others with tokens of their own.
    */
   readonly concerns: 'endpoint' | 'client' | 'token'
-  /** The pause that the answer asked for. */
   readonly retryAfter: number | undefined
 }
 
@@ -83,7 +81,6 @@ export function isFailure(answer: object): answer is Failure {
 
 /** What is known of one token whose calls fail. */
 export interface FailingToken {
-  /** Failures in a row. */
   readonly failures: number
   readonly failure: Failure
   /** Until then it is not asked about. Seconds of the monotonic clock. */
@@ -125,7 +122,6 @@ function isFailing(failing: FailingToken | undefined, now: number): failing is F
   return failing !== undefined && now - failing.pauseEnd <= LONGEST_PAUSE
 }
 
-/** What a call has brought. */
 export type Outcome<Answer> =
   | { readonly failure: undefined; readonly answer: Answer }
   | { readonly failure: Failure; readonly retryAfter: number }

@@ -15,13 +15,11 @@ export function otherForm(complaint: string): Detail {
     `the token has not the form of the option form: ${complaint}; the issuer was not asked`
 }
 
-/** @param accepted What that member may name. */
 export function otherKind(name: string, found: unknown, accepted: readonly string[]): Detail {
   const expected = accepted.join(', ')
   return () => `the ${name} of the answer is ${shown(found)}; expected ${expected}`
 }
 
-/** @param stated The option `type`. */
 export function noKind(stated: readonly string[] | undefined): Detail {
   const members = 'token_type, token_use or typ'
   return () =>
@@ -33,7 +31,6 @@ export function noKind(stated: readonly string[] | undefined): Detail {
 export const unboundDpop: Detail = () =>
   'the answer is about a token of the type DPoP, and its cnf names no key (jkt)'
 
-/** @param retryAfter Seconds. */
 export function unavailable(why: string, retryAfter: number): Detail {
   const next = retryAfter > 0 ? `in ${retryAfter.toFixed(1)} s` : 'now'
   return () => `${why}; the next call can start ${next}`

@@ -29,7 +29,6 @@ export type IntrospectionFetch = (
   },
 ) => Promise<FetchResponse>
 
-/** What the issuer has answered with status 200. Nothing of it is read yet. */
 export interface RawAnswer {
   readonly mediaType: string
   readonly octets: Buffer
@@ -46,7 +45,6 @@ export class FailedExchange extends Error {
   }
 }
 
-/** What an exchange is made with. */
 export interface Exchange {
   readonly retry: Retry
   readonly clock: Clock

@@ -9,9 +9,7 @@ import type { AnswerTimes, FailingToken, NamedToken } from './decisions.ts'
 
 // What the issuer has said, remembered for a bounded number of tokens and of bytes. How long it may be used is decided elsewhere.
 
-/** What is held of an active token. */
 export interface HeldAnswer extends ProvenToken, AnswerTimes {
-  /** Octets of the answer. */
   readonly size: number
 }
 
@@ -19,7 +17,6 @@ export interface AnswerMemory {
   find(token: string): HeldAnswer | undefined
   /** When a token was said to be not active. */
   findInactive(name: string): Instant | undefined
-  /** Failed calls about the token, since the last answer. */
   findFailing(name: string): FailingToken | undefined
   /** The token with the newest answer whose own last call did not fail. @param isFree Leaves out those that are asked about now. */
   newest(now: number, isFree: (name: string) => boolean): NamedToken | undefined

@@ -31,7 +31,6 @@ export interface MetadataOptions {
   readonly endsWithRequest?: boolean | undefined
 }
 
-/** Where the introspection endpoint is. */
 export interface Discovery {
   /** Its URL. @param waitUntil Of the request. @throws FailedExchange */
   readonly locate: (waitUntil?: WaitUntil) => Promise<string>
@@ -43,7 +42,6 @@ export interface Discovery {
 const METADATA_AGE = 3600
 const DOUBTED_AGE = 60
 
-/** The last attempt to read the metadata, if it has failed. */
 interface FailedAttempt {
   readonly failures: number
   readonly failure: Failure
@@ -63,7 +61,6 @@ export function createDiscovery(options: MetadataOptions): Discovery {
   let known: string | undefined
   let readAt: Instant | undefined
   let failed: FailedAttempt | undefined
-  /** The one that is under way. */
   let attempt: Flight<'read'> | undefined
 
   function begin(waitUntil: WaitUntil | undefined): Flight<'read'> {

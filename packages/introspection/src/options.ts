@@ -134,7 +134,6 @@ export interface IntrospectedOptions extends Pick<
   clock?: Clock | undefined
 }
 
-/** The options with their defaults. */
 export interface CheckedOptions {
   readonly issuer: string | null
   readonly endpoint: string | undefined

@@ -38,9 +38,7 @@ export interface CallsState {
   readonly quietEnd: number
   /** Tokens whose calls have failed since the last answer, at most {@link LONGEST_ROW}. */
   readonly row: ReadonlySet<string>
-  /** How many answers have come. */
   readonly answers: number
-  /** When the last probe has begun. */
   readonly probedAt: number
   /** A token bucket: how many calls could begin at `countedAt`. */
   readonly calls: number
@@ -164,7 +162,6 @@ export function isDown({ failures, failedAt }: CallsState, now: number, timeout:
   return failures > 0 && now - failedAt <= LONGEST_PAUSE + 2 * timeout
 }
 
-/** A call that has failed. */
 export interface FailedCall {
   readonly name: string
   readonly startedAt: number

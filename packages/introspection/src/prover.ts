@@ -199,7 +199,6 @@ function refusalOf({ reason, detail: why }: Failure, retryAfter: number): AuthEr
   return new AuthError('introspection_unavailable', reason, { detail, retryAfter })
 }
 
-/** What one group of tokens has of its own: calls, and room for those who wait for them. */
 interface TokenGroup {
   readonly calls: Calls<Answer>
   readonly room: WaitingRoom

@@ -14,12 +14,10 @@ import type { CheckedOptions } from './options.ts'
 
 // One call about one token, under a deadline: it ends with an answer or a failure in words, and is told to whoever listens.
 
-/** What a call has brought, as it is held. */
 export type Answer =
   | { readonly word: 'active'; readonly held: HeldAnswer }
   | { readonly word: 'inactive'; readonly askedAt: Instant }
 
-/** One call, for whoever makes it. */
 interface Call {
   readonly token: string
   readonly askedAt: Instant

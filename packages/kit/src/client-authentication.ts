@@ -16,7 +16,6 @@ export type ClientAuth = (
   headers: Headers,
 ) => void | Promise<void>
 
-/** A request that has been composed. */
 export interface AuthenticatedForm {
   readonly headers: Readonly<Record<string, string>>
   readonly body: URLSearchParams
@@ -44,7 +43,6 @@ export interface ClientKey {
   readonly certificate?: string | undefined
 }
 
-/** @param accept The media type that is wanted in the answer. */
 export async function authenticatedForm(
   { issuer, clientId, authentication }: FormClient,
   parameters: Iterable<readonly [string, string]>,
@@ -119,7 +117,6 @@ function thumbprintsOf(certificate: string): object {
   return { x5t: hash('sha1', raw, 'base64url'), 'x5t#S256': hash('sha256', raw, 'base64url') }
 }
 
-/** Whether a value is a {@link ClientKey}. */
 export const isClientKey: OptionCheck = mustBe(
   '{ key, kid?, certificate? }, with a private CryptoKey that signs by ECDSA, Ed25519, ML-DSA, or RSA with 2048 bits and SHA-256 or more, and a certificate as PEM',
   (value) => {

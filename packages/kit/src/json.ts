@@ -113,7 +113,6 @@ export function member(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** An own member that is a text. */
 export function textMember(object: JsonObject, name: string): string | undefined {
   const value = member(object, name)
   return typeof value === 'string' ? value : undefined
@@ -167,7 +166,6 @@ function outline(
   return { members, allMembers }
 }
 
-/** Where the closing quote is; behind the text if there is none. */
 function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1)
   while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1)

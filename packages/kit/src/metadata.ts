@@ -5,9 +5,7 @@ import { urlComplaint } from './options.ts'
 
 // From an issuer to one of the URLs that its metadata name.
 
-/** Who reads metadata, and what for. */
 export interface MetadataReader {
-  /** The function that takes the issuer. */
   readonly factory: string
   /** Where else the issuer has to be written as its metadata write it, such as ` and in the verifier`. */
   readonly alsoIn: string
@@ -43,7 +41,6 @@ export function endpointReader(
   }
 }
 
-/** An issuer that metadata are expected of. */
 export interface AskedIssuer {
   readonly reader: MetadataReader
   readonly identifier: string
@@ -111,7 +108,6 @@ export function afterStatus(status: unknown): 'next' | 'pause' {
   return status === 429 ? 'pause' : 'next'
 }
 
-/** How one place is read, and what comes of it. */
 export interface PlaceReader<Outcome, Wanted extends Outcome> {
   /** Never rejects. */
   readonly read: (url: string) => Promise<Outcome>
@@ -173,7 +169,6 @@ export async function findUrl(
   return 'outcome' in found ? found.outcome : mostTelling(found.map(({ outcome }) => outcome))
 }
 
-/** What one place has. */
 interface ReadUrl {
   readonly url: string
   readonly outcome: string | FetchFailure

@@ -26,7 +26,6 @@ export function failurePauseEnd(
   )
 }
 
-/** A time that doubles with each repetition, up to a limit. */
 export function doubled(first: number, repetitions: number, limit: number): number {
   return Math.min(limit, first * 2 ** repetitions)
 }

@@ -32,9 +32,7 @@ export function debug(line: () => string): void {
   if (isDebugging()) log('%s', line())
 }
 
-/** Functions that are called when something has happened. */
 export interface Listeners {
-  /** @returns A function that ends it. */
   subscribe(listener: () => void): () => void
   /** Calls those that have subscribed by now. What one of them throws is a warning of the process. */
   notify(): void

@@ -6,9 +6,7 @@ import type { Clock, Instant } from './time.ts'
 /** How long a request waits for what may be far away, in seconds. A round trip takes a thousandth of it. */
 export const PATIENCE = 1
 
-/** What may end a wait before there is an answer. */
 export interface AnswerLimits {
-  /** What waits are measured with. */
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
   /** What is thrown if there is no answer in time. */
@@ -68,7 +66,6 @@ export const LATENESS = 1
 /** A caller's place in the room. Work on behalf of somebody who has left should stop. */
 export interface Place {
   readonly hasLeft: boolean
-  /** Cancels something when the caller leaves. */
   whenLeft(cancel: () => void): void
 }
 
@@ -86,7 +83,6 @@ interface Taken {
   readonly since: number
 }
 
-/** Where callers wait: bounded in time and in room, so that a flood of tokens cannot fill the memory. */
 export interface WaitingRoom {
   /** A caller who leaves cancels nothing for the others. @throws What the room refuses with; the signal's reason. */
   wait<Result>(caller: Waiting, work: (place: Place) => Promise<Result>): Promise<Result>
@@ -99,14 +95,12 @@ export interface WaitingRefusals {
   readonly whenLate: (patience: number) => Error
 }
 
-/** @param timeout The longest that anybody waits. Seconds. */
 export function createWaitingRoom(
   clock: Clock,
   timeout: number,
   refusals: WaitingRefusals,
 ): WaitingRoom {
   let octets = 0
-  /** Those who wait, in the order in which they came. */
   const taken = new Set<Taken>()
 
   function isFull(wanted: number): boolean {

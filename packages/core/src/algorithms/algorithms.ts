@@ -20,7 +20,6 @@ export type Algorithm =
 
 type MlDsa = Extract<Algorithm, `ML-DSA-${string}`>
 
-/** All that an algorithm fixes: the kind of key, how `node:crypto` is asked, and how long a signature is. */
 export type AlgorithmRule = RsaRule | EcRule | EdwardsRule | AkpRule
 
 interface RsaRule {
@@ -57,7 +56,6 @@ interface CurveRule extends FixedRule {
   readonly coordinateLength: number
 }
 
-/** Of an algorithm whose keys are all of one size. */
 interface FixedRule {
   readonly signatureLength: number
   /** How long it takes to check a signature: microseconds on one machine, of which only the proportions matter. */
@@ -116,7 +114,6 @@ export function isSameAlgorithm(one: Algorithm, other: unknown): boolean {
 /** The option `algorithms` of a verifier. `undefined`: it is not stated, and each key says what it is for. */
 export type AcceptedAlgorithms = readonly Algorithm[] | undefined
 
-/** As much of a key as says what it is for. */
 export interface KeyPurpose {
   /** The algorithm that its entry states. One that nobody knows makes no key. */
   readonly stated: Algorithm | undefined
@@ -138,7 +135,6 @@ export function isFor(
   return stated !== undefined || RULES[algorithm].kty !== 'RSA' || algorithm === OF_SILENT_RSA_KEYS
 }
 
-/** Everything that a verifier takes a key for. */
 export function purposesOf(key: KeyPurpose, accepted: AcceptedAlgorithms): readonly Algorithm[] {
   return [...key.prepared.keys()].filter((algorithm) => isFor(key, algorithm, accepted))
 }

@@ -4,13 +4,11 @@ import { ownMembers } from '@portcullis/kit/options'
 
 // Asks the platform whether it has ML-DSA, because not every supported Node has it.
 
-/** Why a key or an algorithm of ML-DSA cannot be used here. */
 export const NO_ML_DSA =
   'needs a platform whose node:crypto has ML-DSA, such as Node 24.6 or later, and this one has not'
 
 let isThere: boolean | undefined
 
-/** Whether this platform can check signatures of ML-DSA. It is asked once. */
 export function hasMlDsa(): boolean {
   isThere ??= takesKey()
   return isThere

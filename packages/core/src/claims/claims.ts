@@ -178,7 +178,6 @@ export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): 
   }
 }
 
-/** Whether {@link checkTimes} has nothing to say against claims that were accepted before. */
 export function isTimely(claims: JsonObject, rules: ClaimRules, now: number): boolean {
   try {
     checkTimes(claims, rules, now)

@@ -64,14 +64,12 @@ export function noTime(now: unknown): Detail {
   return () => `the verifier's clock shows ${String(now)}, which is no time`
 }
 
-/** A time of a token that the verifier's clock does not accept. */
 export interface WrongTime {
   readonly name: 'exp' | 'nbf' | 'iat'
   readonly at: number
   readonly now: number
   /** The option or the tolerance that the distance was compared with, and its value in seconds. */
   readonly limit: readonly [name: string, value: number]
-  /** When the token was issued, if it says so. */
   readonly iat: number | undefined
 }
 
@@ -141,7 +139,6 @@ const NEAR_MISSES: readonly (readonly [what: string, normal: (text: string) => s
   ['in white space around it', (text) => text.trim()],
 ]
 
-/** The one respect in which a value and an expected one differ, if there is one. */
 function difference(found: readonly unknown[], expected: readonly string[]): string {
   const texts = found
     .filter((each) => typeof each === 'string')

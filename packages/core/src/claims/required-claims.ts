@@ -6,7 +6,6 @@ import { noAffirmation, otherValue } from './details.ts'
 
 // The option `requiredClaims`: what it may be, and what it makes of the claims of a token.
 
-/** A claim that every token must have. */
 export interface RequiredClaim {
   readonly name: string
   /** The accepted values; `any` for every value, `true` for those that {@link affirms} accepts. */

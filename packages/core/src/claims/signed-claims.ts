@@ -9,7 +9,6 @@ import type { Auth } from './auth.ts'
 /** From the registry of symbols, so that two copies of core in one process understand each other. */
 const RECORD: unique symbol = Symbol.for('@portcullis/core signed')
 
-/** What a verifier notes at an `Auth` of its own. */
 interface Recorded {
   /** That very `Auth`: a copy of it, or a `Proxy` around it, was made by others, and has the claims that they gave it. */
   readonly [RECORD]: { readonly of: object; readonly signed: Auth<unknown> }
@@ -31,7 +30,6 @@ export function checkAuth(caller: string, auth: unknown): void {
   checkCopy(caller, 'the Auth', auth)
 }
 
-/** Whether a verifier has noted what was signed. */
 export function isRecorded(auth: object): auth is Recorded {
   return Object.hasOwn(auth, RECORD) && (auth as Recorded)[RECORD].of === auth
 }

@@ -81,7 +81,6 @@ function originsOf(urls: readonly unknown[]): readonly string[] {
     .map((url) => new URL(String(url)).origin)
 }
 
-/** What a time of a proof was compared with. */
 export interface WrongProofTime {
   readonly name: 'iat' | 'exp' | 'nbf'
   readonly value: unknown

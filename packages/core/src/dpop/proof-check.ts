@@ -20,7 +20,6 @@ export interface DpopProofs {
   nonce(): string | undefined
 }
 
-/** What a guard asks of {@link DpopProofs}. */
 export interface DpopProofsMethods extends Pick<DpopProofs, 'algorithms' | 'required' | 'nonce'> {
   /** Everything but whether the proof was used before. @throws AuthError `invalid_dpop_proof` or `use_dpop_nonce` */
   check(presented: PresentedProof): Promise<DpopProof>
@@ -41,14 +40,12 @@ export function proofMethods(proofs: DpopProofs): DpopProofs & DpopProofsMethods
   return proofs as DpopProofs & DpopProofsMethods
 }
 
-/** A proof as a request presents it, and what it is checked against. */
 export interface PresentedProof {
   /** The value of the one header `DPoP`; `undefined` if there is none. */
   readonly proof: unknown
   readonly method: string
   /** Path and query, as the server was asked for them. */
   readonly target: string
-  /** The access token that came with it. */
   readonly token: string
 }
 

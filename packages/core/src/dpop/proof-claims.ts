@@ -29,7 +29,6 @@ export interface ProofRules {
   readonly origins: readonly string[]
 }
 
-/** What is left of a proof whose claims hold. */
 export interface ProvenRequest {
   /** Hashed: 43 characters, whatever the client has written. */
   readonly jti: string

@@ -27,7 +27,6 @@ import {
 
 // Reads a DPoP proof: its size, form, type and algorithm, and the key that it brings along.
 
-/** A proof of the right form: what has to be asked is whether its key made its signature. */
 export interface ReadProof {
   readonly parsed: ParsedToken
   readonly key: VerificationKey

@@ -33,7 +33,6 @@ export function createReplayCheck(
     }
   }
 
-  /** Asks the memory. */
   function answerOf(proof: DpopProof, signal: AbortSignal | undefined): unknown {
     // Whoever has left may send the proof again.
     signal?.throwIfAborted()

@@ -5,7 +5,6 @@ import { isAbsoluteUrl, type OptionCheck } from '@portcullis/kit/options'
 /** Whether the `htu` of a proof is the URL of a request. Neither has been checked before. */
 export type UrlCheck = (htu: unknown, target: unknown) => boolean
 
-/** Where clients find the API, in one spelling. */
 interface PublicOrigin {
   /** Scheme, host and port. */
   readonly server: string
@@ -102,7 +101,6 @@ function pathOfTarget(target: unknown): string | undefined {
 /** Printable ASCII without `#`, `?` and `\`, and with two digits behind each `%`. */
 const PATH = /^(?:[!"$&->@-[\]-~]|%[\da-f]{2})*$/i
 
-/** Without dot segments. */
 function normalPath(path: string): string | undefined {
   return PATH.test(path) ? withoutDotSegments(normalOctets(path)) : undefined
 }

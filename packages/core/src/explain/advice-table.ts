@@ -10,7 +10,6 @@ export interface Advice {
   readonly operator: string
 }
 
-/** Of one reason. */
 interface Explained extends Advice {
   /** What was found: what follows "It means: ". */
   readonly means: string

@@ -69,7 +69,6 @@ export function audienceText(claims: JsonObject): string {
   return `aud is ${Array.isArray(aud) ? listed(aud) : shown(aud)}`
 }
 
-/** The names of times that look as if they counted milliseconds. */
 export function inMilliseconds(claims: JsonObject): readonly string[] {
   return ['exp', 'nbf', 'iat'].filter((name) => {
     const value = member(claims, name)

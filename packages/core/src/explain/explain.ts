@@ -69,7 +69,6 @@ export async function explain(
   })
 }
 
-/** Everything that may have made a signature. */
 interface AllKeys {
   readonly keys: HeldKeys
   readonly inHand: HeldKeys | undefined
@@ -141,7 +140,6 @@ async function explainParsed(
   }
 }
 
-/** There is nothing more to look at. */
 function unreadable(
   { finding, refusal }: { finding: Finding; refusal: AuthError },
   keysInHand: KeySource | undefined,

@@ -74,7 +74,6 @@ export function attempt<Value>(step: () => Value): Attempt<Value> {
   }
 }
 
-/** The same of a step that takes its time. */
 export async function attemptLater<Value>(step: () => Promise<Value>): Promise<Attempt<Value>> {
   try {
     return { value: await step(), refusal: undefined }

@@ -14,7 +14,6 @@ import { attempt, type Attempt, failed, type Finding, passed, skipped } from './
 
 // Findings about what can be judged without keys: the form of a token, its algorithm and its type.
 
-/** What one step makes of a token, and what is said of it. */
 type ExplainedStep<Value> = Attempt<Value> & { readonly finding: Finding }
 
 export function explainForm(

@@ -35,13 +35,11 @@ export interface Signer {
   readonly foundIn: string
 }
 
-/** What hints are drawn from. */
 export interface Clues {
   readonly isProven: boolean
   /** Whether the keys in hand prove the token; `undefined` if there are none. */
   readonly isProvenInHand: boolean | undefined
   readonly isAlgorithmAccepted: boolean
-  /** Of the header. */
   readonly alg: unknown
   readonly kid: string | undefined
   readonly signer: Signer | undefined

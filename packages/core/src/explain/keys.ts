@@ -24,7 +24,6 @@ import { failed, type Finding, passed, skipped } from './finding.ts'
 
 // Findings about keys and the signature, for each of the sources that an explanation compares; and about an entry of a key document.
 
-/** The keys of a source at this moment, or why there are none. */
 export interface HeldKeys {
   readonly name: string
   readonly source: KeySourceMethods
@@ -54,7 +53,6 @@ export async function heldBy({
   }
 }
 
-/** What keys make of a token. */
 export interface KeyFindings {
   readonly key: VerificationKey | undefined
   readonly refusal: AuthError | undefined
@@ -72,7 +70,6 @@ export function notTried(algorithm: Finding, refusal?: AuthError): KeyFindings {
   }
 }
 
-/** The algorithm of a token, what a verifier accepts, and what was found about the two before there were keys. */
 interface AlgorithmFound {
   readonly algorithm: Algorithm
   readonly accepted: AcceptedAlgorithms

@@ -30,7 +30,6 @@ export function claimsInForm(
   return refusal?.reason === 'claim' ? undefined : claims
 }
 
-/** What is asked about. */
 export interface AskedAbout {
   /** `undefined` where no key proves them or their form is wrong: a source is told of nothing else. */
   readonly claims: JsonObject | undefined

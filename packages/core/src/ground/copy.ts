@@ -3,7 +3,6 @@ import { VERSION } from './version.ts'
 // Which copy of core has made an object. Two copies in one process share no class, no WeakMap and no private field, so an object of the one
 // is a stranger to the other: what matters is then missing without a word. docs/identities.md has the table.
 
-/** One copy of this package in a process. */
 interface Copy {
   readonly version: string
   readonly path: string
@@ -66,7 +65,6 @@ function refuse(caller: string, noun: string, other: Pick<Witness, 'copy'> | und
 /** What a copy tells the others about objects that carry no mark, since they are not its own. */
 interface Witness {
   readonly copy: Copy
-  /** Whether a guard of this copy has let a request through. */
   readonly hasSeen: (subject: object) => boolean
 }
 

@@ -116,7 +116,6 @@ interface Origin {
   readonly issuer: string
 }
 
-/** What an unproven token has selected. */
 interface Choice {
   readonly issuer: string
   readonly found: Found

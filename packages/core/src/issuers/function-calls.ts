@@ -19,7 +19,6 @@ export type FindVerifier<Member extends Verifier<unknown> = Verifier<unknown>> =
   },
 ) => Member | null | undefined | PromiseLike<Member | null | undefined>
 
-/** What a call has come to. */
 export type Answer =
   | ({ readonly word: 'verifier' } & Found)
   | { readonly word: 'none' }
@@ -31,16 +30,13 @@ export interface Found {
   readonly since: Instant
 }
 
-/** An outage of the function, for one issuer. */
 interface Failure {
   readonly reason: 'unreachable' | 'timeout'
   readonly detail: Detail
-  /** What was thrown. */
   readonly cause?: unknown
 }
 
 export interface NamedIssuer {
-  /** The issuer. */
   readonly name: string
 }
 

@@ -21,7 +21,6 @@ import { createIssuerMemory, type MemoryLimits, type Standing } from './issuer-m
 
 // Issuer -> verifier: of an object, or of a function. Here it is decided when the function is called, and who waits for it.
 
-/** Who judges the tokens of which issuer. */
 export interface IssuerDirectory {
   /** The verifier at this moment, or `undefined` if the caller has to {@link wait}. May start a call. */
   find(issuer: string, waitUntil?: WaitUntil): Found | undefined
@@ -43,7 +42,6 @@ const WITHOUT_ANSWER: WaitingRefusals = {
   whenLate: (patience) => new AuthError('keys_unavailable', 'timeout', noAnswer(patience)),
 }
 
-/** Calls of the function, and where tokens wait for them. */
 interface Pool {
   readonly calls: Calls<NamedIssuer, Answer>
   readonly room: WaitingRoom

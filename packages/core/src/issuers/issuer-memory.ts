@@ -6,7 +6,6 @@ import type { Answer, Found } from './function-calls.ts'
 
 // What the function of `byIssuer` has answered, remembered for a bounded number of issuers and for a bounded time.
 
-/** What is known of an issuer at a moment. */
 export type Standing =
   /** It has a verifier. `due`: the function should be called again, and nobody has to wait for that. */
   | { readonly word: 'current' | 'due'; readonly found: Found }

@@ -12,14 +12,12 @@ import type { RotationPolicy } from './rotation.ts'
 
 // Attempts to fetch the keys: one at a time, each with a deadline. When one starts, `rotation.ts` decides.
 
-/** Loads a key document, by whatever way. */
 export type Load = (signal: AbortSignal) => Promise<FetchedKeys | FetchFailure>
 
 export interface FetchedDocument extends RingDocument {
   readonly failure: undefined
 }
 
-/** What the cache asks of its attempts. */
 export interface Attempts {
   readonly isFetching: () => boolean
   /** Starts an attempt. @param waitUntil Of the request that starts it. */
@@ -30,7 +28,6 @@ export interface Attempts {
   readonly giveUpOrphan: () => void
 }
 
-/** What becomes of attempts. */
 export interface Settling {
   /** Is told what an attempt has brought, unless it was given up. */
   readonly settle: (
@@ -41,7 +38,6 @@ export interface Settling {
   readonly lose: (attempt: Pick<Attempt, 'trigger' | 'startedAt'>) => void
 }
 
-/** An attempt under way. */
 interface UnderWay {
   readonly trigger: Trigger
   readonly startedAt: Instant

@@ -24,7 +24,6 @@ export interface CacheState {
   readonly pace: Pace
 }
 
-/** The state after an attempt. */
 export interface SettledState extends CacheState {
   readonly last: Attempt
 }

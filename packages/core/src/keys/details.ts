@@ -6,7 +6,6 @@ import type { KeyRing, VerificationKey, WhyUnproven } from './key-source.ts'
 
 // What refusals tell developers that are about keys. Of the keys in use they keep numbers and names.
 
-/** A token that no key proves. */
 export interface Unproven {
   readonly ring: KeyRing
   /** Of the header. */
@@ -14,7 +13,6 @@ export interface Unproven {
   readonly algorithm: Algorithm
   /** The rule of the verifier. */
   readonly accepted: AcceptedAlgorithms
-  /** How many keys were tried. */
   readonly tried: number
   readonly why: WhyUnproven | undefined
   readonly arrived: Instant
@@ -133,7 +131,6 @@ function describe(count: number, age: number | undefined): string {
     : `${keys}, fetched ${duration(age)} ago`
 }
 
-/** Why the entry of the document with that `kid` is no key of ours. */
 function skippedReason({ skipped }: KeyRing, kid: string): string | undefined {
   return skipped?.entries.find((entry) => entry.kid === kid)?.reason
 }

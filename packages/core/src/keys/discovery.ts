@@ -9,7 +9,6 @@ import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-op
 
 // Keys of an issuer that publishes metadata: what one attempt reads, and when. The cache does the rest.
 
-/** Where the metadata said that the keys are, and how long that is believed. */
 interface KnownUrl {
   readonly keyUrl: string
   readonly readAt: Instant
@@ -66,7 +65,6 @@ function createDiscovery(
     return await fetchAnew(keyUrl, exchange)
   }
 
-  /** Without a key URL there is nothing but the metadata. */
   async function fetchFirst(exchange: Exchange): Promise<FetchedKeys | FetchFailure> {
     const found = await findUrl(issuer, exchange, share)
     if (typeof found !== 'string') return found

@@ -64,7 +64,6 @@ export function readJwk(
   }
 }
 
-/** What a JWK allows its use for. */
 interface Purpose {
   readonly rows: readonly [AlgorithmRow, ...AlgorithmRow[]]
   /** By the name in the table. */

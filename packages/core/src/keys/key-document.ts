@@ -14,7 +14,6 @@ const MAX_EXPLAINED = 100
 /** Characters. */
 const MAX_KID = 64
 
-/** The usable keys of a document. */
 export interface KeyDocument {
   readonly bare: boolean
   readonly keys: readonly VerificationKey[]

@@ -22,7 +22,6 @@ export type PublicJwk =
   | { crv: string; kty: 'OKP'; x: string }
   | { alg: string; kty: 'AKP'; pub: string }
 
-/** What a key is made of. */
 export interface KeyMaterial {
   readonly publicJwk: PublicJwk
   /** Octets. */

@@ -22,12 +22,10 @@ export interface VerificationKey extends KeyPurpose {
   /** The key's identity: its RFC 7638 thumbprint (SHA-256, base64url). A `kid` is only a hint. */
   readonly thumbprint: string
   readonly kid: string | undefined
-  /** The members that make up the key. */
   readonly publicJwk: PublicJwk
   readonly prepared: ReadonlyMap<Algorithm, PreparedKey>
 }
 
-/** What `crypto.verify` needs, for one key and one algorithm. */
 export interface PreparedKey {
   readonly hash: string | null
   /** Without inherited members: Node reads those as well. */
@@ -60,7 +58,6 @@ interface SkippedKey {
  */
 export type WhyUnproven = 'paced' | 'pointless' | 'repeated' | 'retired' | 'answered'
 
-/** Who asks for keys, and may have to wait for them. */
 export interface Caller extends Waiting {
   /** On the clock of the key source. */
   readonly arrived: Instant
@@ -72,7 +69,6 @@ export interface Caller extends Waiting {
 export interface Suspicion {
   readonly token: string
   readonly ring: KeyRing
-  /** Whether a key is all that it lacks. */
   readonly couldBeAccepted: () => boolean
   /** Checks the token with other keys, and answers which of them made the signature. */
   readonly findKey: (ring: KeyRing) => Promise<VerificationKey | undefined>
@@ -97,7 +93,6 @@ export interface KeySource {
   readonly [brand]: 'KeySource'
 }
 
-/** What a verifier asks of a {@link KeySource}. */
 export interface KeySourceMethods {
   /** The moment that it is, on the clock that ages are measured with. */
   now(): Instant
@@ -130,7 +125,6 @@ export function methodsOf<Source extends KeySource>(source: Source): Source & Ke
 
 const MAX_CANDIDATES = 8
 
-/** What a token says about the key that made its signature. */
 export interface KeyHints {
   readonly algorithm: Algorithm
   /** @see RFC 7515 section 4.1.4: a hint and no more */

@@ -102,7 +102,6 @@ function thumbprintsOf(keys: readonly VerificationKey[]): string[] {
   return keys.map(({ thumbprint }) => thumbprint)
 }
 
-/** What is published of a snapshot, once: whether it is used. */
 export function snapshotMessage(source: object, status: RemoteKeysStatus): KeysMessage {
   const { freshness: word, skippedKeys, skippedEntries, untriedKeys, snapshot } = status
   return {
@@ -120,7 +119,6 @@ export function snapshotMessage(source: object, status: RemoteKeysStatus): KeysM
   }
 }
 
-/** What is published of an attempt that has settled. */
 export function keysMessage(
   source: object,
   before: CacheState,

@@ -70,7 +70,6 @@ function namesIn(factory: string, options: LocalKeysOptions) {
   return algorithmNamesOf(own(options, 'algorithmNames'))
 }
 
-/** What is often passed in place of a key. */
 function whatItIs(keys: unknown): string {
   if (typeof keys === 'string') {
     const isPem = keys.trimStart().startsWith('-----BEGIN ')

@@ -87,11 +87,9 @@ export interface RemoteKeysOptions {
   clock?: Clock | undefined
 }
 
-/** What the options come to. */
 interface CheckedOptions {
   readonly allowInsecure: boolean
   readonly algorithmNames: AlgorithmNames
-  /** What one attempt is made with. */
   readonly exchange: (signal: AbortSignal) => Exchange
   /** The options of the cache whose keys come from this key URL or issuer. */
   readonly cacheOf: (url: string) => CacheOptions

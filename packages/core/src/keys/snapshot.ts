@@ -26,7 +26,6 @@ export interface KeysSnapshot {
   readonly document: JsonObject
 }
 
-/** A snapshot that could be read. */
 export interface SavedKeys extends KeyDocument {
   readonly fetchedAt: number
   readonly freshnessLifetime: number | undefined
@@ -56,7 +55,6 @@ export function readSnapshot(
   return typeof document === 'string' ? document : { ...document, fetchedAt, freshnessLifetime }
 }
 
-/** What a cache begins with. */
 export interface Beginning {
   readonly state: CacheState
   /** `undefined`: without a snapshot. */

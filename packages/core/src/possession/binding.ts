@@ -20,11 +20,9 @@ import {
 export interface Binding {
   readonly jkt: string | undefined
   readonly x5tS256: string | undefined
-  /** Why it confirms nothing that we know, where it does not. */
   readonly complaint: Detail | undefined
 }
 
-/** Members of `cnf`, and the method of each. */
 const KNOWN: ReadonlyMap<string, ConfirmationMethod> = new Map([
   ['jkt', 'jkt'],
   ['x5t#S256', 'x5tS256'],
@@ -108,7 +106,6 @@ function withPossession(auth: Auth, proven: Possession): Auth {
     : Object.freeze(marked({ ...auth, possession: Object.freeze(ownMembers(proven)) }))
 }
 
-/** @param detail What the sender of a bound token has not proven. */
 export function bindingRefusal(detail: Detail): AuthError {
   return new AuthError('invalid_token', 'binding', detail)
 }

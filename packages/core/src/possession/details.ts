@@ -25,13 +25,11 @@ const HOLDERS: Readonly<
 export const unboundToken: Detail = () =>
   'the token came with a DPoP proof, and is bound to no such key: it has no cnf.jkt; did the client ask its issuer without a proof?'
 
-/** Nothing was proven. */
 export function notProvenHere(method: ConfirmationMethod): Detail {
   const { name, bound, means, hint } = HOLDERS[method]
   return () => `the token is bound to ${bound} (${name}), and came without ${means}: ${hint}`
 }
 
-/** Something else was proven. */
 export function notProven(method: ConfirmationMethod): Detail {
   const { name, bound, means } = HOLDERS[method]
   const other = method === 'jkt' ? `${means} of another key` : `another one`
@@ -67,7 +65,6 @@ export function unreadableConfirmation(
 export const repeatedConfirmation: Detail = () =>
   'the token has cnf, and an object in its claims has a member twice: another reader could take the other one for what the token is bound to'
 
-/** A guard that takes bound tokens alone. */
 export function notBound(method: ConfirmationMethod): Detail {
   const { bound } = HOLDERS[method]
   return () =>

@@ -56,7 +56,6 @@ export interface MutualTls {
   readonly required: boolean
 }
 
-/** What a guard asks of {@link MutualTls}. */
 export interface MutualTlsMethods extends Pick<MutualTls, 'required'> {
   /** SHA-256, base64url (RFC 8705 section 3.1), if the client has proven one. @param request Only one of node has a connection. */
   thumbprintOf(request: object): string | undefined
@@ -129,7 +128,6 @@ function thumbprintOfConnection(request: object): string | undefined {
   return types.isUint8Array(der) ? thumbprintOfDer(der) : undefined
 }
 
-/** A property of the connection, or what a method of it returns. */
 function memberOfConnection(request: object, name: string): unknown {
   try {
     const socket = memberOf(request, 'socket')

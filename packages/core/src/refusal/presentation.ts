@@ -57,9 +57,7 @@ export interface PresentationOptions {
 /** The schemes that present a token. RFC 6750 section 2.1; RFC 9449 section 7.1. */
 export type Scheme = 'Bearer' | 'DPoP'
 
-/** What a refusal knows besides, for its headers. */
 interface Presentation extends PresentationOptions {
-  /** The scheme that the request has used. */
   readonly scheme?: Scheme | undefined
   /** For `insufficient_user_authentication`. */
   readonly acrValues?: string | undefined

@@ -202,12 +202,10 @@ export const authErrorReasons: {
   readonly [Code in AuthErrorCode]: readonly AuthErrorReasons[Code][]
 } = reasonsOf(refusals)
 
-/** What the client reads. */
 export function describe(code: AuthErrorCode, reason: AuthErrorReason): string {
   return descriptionOf(code, reason) ?? refusals[code].description
 }
 
-/** The reason, where the client may learn it. */
 export function visible(
   code: AuthErrorCode,
   reason: AuthErrorReason,

@@ -71,7 +71,6 @@ export function numberOf(count: number, word: string): string {
   return `${counted(count)} ${word}${count === 1 ? '' : 's'}`
 }
 
-/** A length of time. */
 export function duration(seconds: number): string {
   if (!(Math.abs(seconds) < 1e12)) return `${seconds} s`
   const parts = Math.abs(seconds) < 10 ? 10 : 1

@@ -14,7 +14,6 @@ const USER = /\/\/[^/]*@/g
 /** Where a guard has refused something. Middleware, a mock or another platform may have put anything there. */
 interface Refused {
   readonly framework: string | undefined
-  /** The framework's own request or context. */
   readonly subject: unknown
   /** Where the headers are, if that is another object. */
   readonly request: unknown
@@ -26,7 +25,6 @@ export function refusalLine(error: AuthError, { framework = 'http', ...refused }
   return `refused: ${where}: ${status} ${code} ${reason}: ${detail}`
 }
 
-/** @param origin Where the keys come from. */
 export function attemptLine(message: KeysMessage, origin: string | undefined): string {
   const { trigger, outcome, duration: took, added, removed, freshness, detail } = message
   const from = origin === undefined ? '' : ` from ${printable(origin, 100)}`

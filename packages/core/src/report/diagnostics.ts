@@ -107,7 +107,6 @@ export function verdictMessage(
 }
 
 interface TypedChannel<Message> {
-  /** Builds and publishes a message, if anybody subscribes. */
   publish(build: () => Message): void
   isObserved(): boolean
 }

@@ -62,7 +62,6 @@ export function parseBearer(request: RequestHeaders | FetchRequest): string {
   return parseCredentials(request, BEARER_ALONE).token
 }
 
-/** A token, and the scheme that it came under. */
 export interface Credentials {
   readonly scheme: Scheme
   readonly token: string
@@ -135,7 +134,6 @@ export function findBearerText(request: RequestHeaders | FetchRequest): string |
   return typeof value === 'string' ? textAfterBearer(value) : undefined
 }
 
-/** What follows `Bearer ` in a value, as nearly all clients write it. */
 export function textAfterBearer(value: string): string | undefined {
   return value.startsWith(BEARER) ? value.slice(BEARER.length) : undefined
 }
@@ -193,7 +191,6 @@ export function isRepeated(rawHeaders: unknown, header: string): boolean {
   return count > 1
 }
 
-/** Whether a value that is not one token can be several headers that somebody has joined. */
 function isList(value: string): boolean {
   return JOINED.test(value) || LISTED.test(value)
 }

@@ -6,14 +6,12 @@ import { Marked } from './marked.ts'
 
 // Remembers with a request which guards have let it through, where nobody else can write it.
 
-/** A guard that has let a request through. */
 export interface PassedGuard {
   readonly verifier: Verifier<unknown>
   readonly auth: Auth<unknown> | undefined
   readonly options: GuardOptions<never>
   /** Together with the verifier, what tells it from other guards. */
   readonly id: object
-  /** Another guard, which let the same request through before. */
   readonly previous: PassedGuard | undefined
 }
 
@@ -48,7 +46,6 @@ export function findPassedGuard(subject: unknown): PassedGuard | undefined {
   return typeof subject === 'object' && subject !== null ? Mark.find(subject) : undefined
 }
 
-/** @throws TypeError if no guard has seen the request. */
 export function guardOf(subject: object): PassedGuard {
   const guard = findPassedGuard(subject)
   if (guard === undefined) {

@@ -13,7 +13,6 @@ import { findUsedProof, useProof } from './used-proofs.ts'
 
 // Joins the token of a request with its DPoP proof and its client certificate. It alone knows in which order they are checked.
 
-/** A request, in the parts that frameworks keep it in. */
 export interface RequestParts {
   readonly request: RequestHeaders | FetchRequest
   /** What the framework hands to handlers. */
@@ -23,7 +22,6 @@ export interface RequestParts {
   readonly waitUntil: WaitUntil | undefined
 }
 
-/** Whether a guard asks for more than a token. */
 export function asksForPossession(options: GuardOptions<never>): boolean {
   return own(options, 'dpop') !== undefined || own(options, 'mutualTls') !== undefined
 }
@@ -76,7 +74,6 @@ function askedOf({ request, subject }: RequestParts, token: string): PresentedPr
   })
 }
 
-/** What a token has to be accepted with. */
 interface Wanted {
   readonly token: string
   readonly jkt: string | undefined
@@ -118,7 +115,6 @@ function isConfirmed(x5tS256: string | undefined, confirmed: Possession | undefi
   return x5tS256 !== undefined && confirmed?.x5tS256 === x5tS256
 }
 
-/** Whether the request came under the scheme `DPoP`. */
 export function isProvenByKey(auth: Auth<unknown>): boolean {
   return possessionIn(auth)?.jkt !== undefined
 }
@@ -134,7 +130,6 @@ function possessionIn(auth: Auth<unknown>): Possession | undefined {
   return possession && { jkt: own(possession, 'jkt'), x5tS256: own(possession, 'x5tS256') }
 }
 
-/** A scheme, a host and a port in front of a path. */
 const ORIGIN = /^[a-z][\d+.a-z-]*:\/\/[^/?#]*/i
 
 /**

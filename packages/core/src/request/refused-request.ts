@@ -9,7 +9,6 @@ import { Checked, type GuardOptions } from './guard-options.ts'
 
 // What a guard does with a refusal: gives it the guard's own challenge, reports it, and calls `onRefusal`.
 
-/** What a refusal says of its request. */
 interface RefusedRequest {
   /** Where the headers are, if that is another object. */
   readonly request?: unknown

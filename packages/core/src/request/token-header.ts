@@ -61,7 +61,6 @@ export const isTokenHeader: OptionCheck = (value) => {
     : "must have 'Bearer' as scheme, or none where the value is the token itself"
 }
 
-/** A copy, in lower case, that nobody can change. */
 export function frozenTokenHeader(given: TokenHeader): TokenHeader {
   const { header, scheme } = ownMembers(given)
   return Object.freeze(ownMembers({ header: header.toLowerCase(), scheme }))

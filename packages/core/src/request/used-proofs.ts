@@ -8,10 +8,8 @@ import {
 // Remembers which proof a request was let through with, so that it is used once, however many guards the request passes: nested scopes have
 // several, and GraphQL asks one guard for each resolver. The second would take the proof for a replayed one.
 
-/** A proof that a request was let through with, or is about to be. */
 export interface UsedProof {
   readonly proof: DpopProof
-  /** What it was checked against. */
   readonly asked: PresentedProof
   /** Until it is remembered. */
   readonly remembering: Promise<void> | undefined

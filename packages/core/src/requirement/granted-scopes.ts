@@ -27,7 +27,6 @@ export function scopesOf(auth: Auth<unknown>): ReadonlySet<string> {
   )
 }
 
-/** Whether there is a claim that could grant scopes. */
 export function hasScopes(auth: Auth<unknown>): boolean {
   const claims = signedClaims(auth)
   return Object.hasOwn(claims, 'scope') || Object.hasOwn(claims, 'scp')

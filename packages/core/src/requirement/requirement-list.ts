@@ -139,7 +139,6 @@ export function stepUpOf(requirement: Requirement): StepUp {
     : {}
 }
 
-/** Whether the user can meet it by logging in again. */
 export function isStepUp(reason: Requirement['reason']): boolean {
   return reason === 'acr' || reason === 'age'
 }
@@ -170,7 +169,6 @@ export interface StepUp {
 /** Ten years. */
 const LONGEST_AGE = 315_360_000
 
-/** Says what is wrong with an age, if anything is. */
 export const isMaxAge: OptionCheck = seconds(1, LONGEST_AGE)
 
 /** What all of some requirements ask for together: one challenge has one list of classes and one age. */
@@ -183,7 +181,6 @@ export function stepUpOfAll(each: readonly StepUp[]): StepUp {
   return stepUp(wanted, Math.min(...agesOf(each)))
 }
 
-/** What one of some requirements asks for. */
 export function stepUpOfAny(each: readonly StepUp[]): StepUp {
   const lists = each.flatMap(({ acr: values }) => values ?? [])
   return stepUp([...new Set(lists)], Math.max(...agesOf(each)))

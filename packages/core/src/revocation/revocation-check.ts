@@ -18,7 +18,6 @@ import { createDigests } from './token-digest.ts'
 
 // How a verifier asks revocations of whatever origin. Only the answer `valid` lets a token through; it waits a second at most.
 
-/** A token, with its claims as they were signed. */
 type AskedAbout = Pick<Auth, 'claims' | 'token'>
 
 /** What a verifier asks of its revocations. Times are seconds since 1970-01-01T00:00:00Z. */
@@ -146,7 +145,6 @@ function late(): AuthError {
   return unavailable(lateRevocations(PATIENCE))
 }
 
-/** What the source says of why it cannot answer. Its failure to say so changes nothing. */
 function reasonOf(source: Revocations): string | undefined {
   try {
     const why: unknown = source.whyUnknown?.()

@@ -20,7 +20,6 @@ import type { RevocationEntry } from './revocations.ts'
 export interface RevocationList {
   /** All entries, or none if there is no room. @param now Entries that have lapsed by then are removed to make room. */
   add(entries: readonly RevocationEntry[], now: number): boolean
-  /** Whether {@link add} would add them. */
   hasRoomFor(entries: readonly RevocationEntry[], now: number): boolean
   /** With entries that have lapsed and are not removed yet. */
   readonly size: number
@@ -32,7 +31,6 @@ export interface RevocationList {
 /** Entries. With fewer it is not worthwhile to look for those that have lapsed. */
 const FEW = 1024
 
-/** A list of at most `max` entries, which forgets those that have lapsed and no others. */
 export function createRevocationList(max: number): RevocationList {
   const table: Table = new Map()
   let size = 0
@@ -118,7 +116,6 @@ export function createRevocationList(max: number): RevocationList {
   }
 }
 
-/** Those that have not lapsed. */
 function lasting(entries: readonly RevocationEntry[], now: number): readonly RevocationEntry[] {
   return entries.filter((entry) => !hasLapsed(endOf(entry), now))
 }

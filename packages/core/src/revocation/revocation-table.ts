@@ -35,7 +35,6 @@ export function endOf(entry: RevocationEntry): number {
 
 type NamedEntry = Exclude<RevocationEntry, IssuedBeforeEntry>
 
-/** Where an entry for one token is. */
 function namesFor({ tokens, digests }: IssuerEntries, { type }: NamedEntry): Map<string, number> {
   return type === 'token' ? tokens : digests
 }

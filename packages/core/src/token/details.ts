@@ -26,7 +26,6 @@ export function malformed(token: string, dots: 0 | 1 | 2): Detail {
   return token.endsWith('.') ? noSignature : otherParts
 }
 
-/** What a text begins with that is no token. */
 function whatIsBefore(text: string): Detail | undefined {
   if (/^bearer\s/i.test(text)) return withScheme
   return /^["']/.test(text) ? inQuotes : undefined

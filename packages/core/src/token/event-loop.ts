@@ -24,7 +24,6 @@ export interface EventLoopLimits {
   readonly iteration: number
 }
 
-/** One iteration of the event loop, from the first piece of work in it. */
 interface Iteration {
   spent: number
   /** Seconds of reading. */
@@ -50,7 +49,6 @@ function currentIteration(): Iteration {
  * the first callback of an iteration should do its work at once, and that only up to a limit.
  */
 export function watchEventLoop(limits: EventLoopLimits): EventLoopWatch {
-  /** In the synchronous run that is under way. */
   let done = 0
   /** The last iteration in which something was counted here, and the last one whose first callback to do so is over. */
   let counted: Iteration | undefined
@@ -88,7 +86,6 @@ export function turnToRead(): Promise<void> | undefined {
   return hasReadEnough() ? nextTurn() : undefined
 }
 
-/** Counts how long something takes to read, or to be refused. */
 export function timeReading<Read>(clock: Pick<Clock, 'monotonic'>, read: () => Read): Read {
   const start = clock.monotonic()
   try {

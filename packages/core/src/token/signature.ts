@@ -33,7 +33,6 @@ function isVerifiedWith(
     : createVerify(hash).update(signingInput).verify(input, signature)
 }
 
-/** As {@link isSignedBy}. The answer may be a promise. */
 export type SignatureCheck = (
   key: VerificationKey,
   algorithm: Algorithm,

@@ -27,7 +27,6 @@ interface ParsedHeader extends JsonObject {
 export interface ParsedToken {
   readonly header: ParsedHeader
   readonly payload: Buffer
-  /** The octets that the signature covers. */
   readonly signingInput: Buffer
   readonly signature: Buffer
 }

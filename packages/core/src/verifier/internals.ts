@@ -6,7 +6,6 @@ import { checkCopy, marked } from '../ground/copy.ts'
 
 // What core knows of its own verifiers, found by their function `verify`: whoever wraps that function inherits none of it.
 
-/** What core knows of a verifier of ours beside its methods. */
 export interface Internals {
   /** Whether the tokens that it accepts with this `iss` are from an issuer that it was told to accept. */
   readonly checksIssuer: (issuer: string) => boolean
@@ -22,7 +21,6 @@ export interface Internals {
   readonly selected?: (token: string) => { readonly verify: object } | string | undefined
 }
 
-/** Tells that a token may have been revoked, while a connection is open. */
 export interface RevocationWatch {
   /** Looks who judges the token now. If that is another, its revocations are watched, and the listener hears if they have revoked it. */
   renew(): void

@@ -37,7 +37,6 @@ interface Judged {
 /** How often one token is judged, if each time its proof has ended by the time that the functions of the user have answered. */
 const ROUNDS = 3
 
-/** @param verifier Whose verdicts are published. */
 export function createJudge<Proven extends ProvenToken>(
   prover: TokenProver<Proven>,
   parts: VerifierParts,

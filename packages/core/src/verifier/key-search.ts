@@ -22,13 +22,11 @@ import { createHeaderCache, type ParsedToken, parseToken } from '../token/token.
 
 // Finds the trusted key that made the signature of a token. Where there is none, it asks the source of the keys for newer ones.
 
-/** A token that has been read, and the one algorithm that its signature may have. */
 interface Reading {
   readonly parsed: ParsedToken
   readonly algorithm: Algorithm
 }
 
-/** A token, and the trusted key that made its signature. */
 interface Found {
   readonly reading: Reading
   readonly key: VerificationKey
@@ -47,7 +45,6 @@ export interface KeySearchOptions {
   readonly types: readonly string[] | undefined
   /** Seconds since 1970-01-01T00:00:00Z. */
   readonly now: () => number
-  /** Tells how long it takes to read. */
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
@@ -155,7 +152,6 @@ function hintsOf({ parsed, algorithm }: Reading): KeyHints {
   return { algorithm, kid: textMember(parsed.header, 'kid') }
 }
 
-/** The refusal of a token that no trusted key proves. */
 export function unproven(said: Omit<Unproven, 'tried'>): AuthError {
   const { ring, algorithm, accepted } = said
   const tried = findCandidates(ring, said, accepted).length

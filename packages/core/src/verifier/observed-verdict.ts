@@ -6,7 +6,6 @@ import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 
 // Publishes the verdicts of a verifier on the channel `portcullis:verify`.
 
-/** How a token came to its verdict, for diagnostics. */
 export interface VerdictRecord {
   remembered: boolean
 }

@@ -29,7 +29,6 @@ export function createProvenVerifier<Proven extends ProvenToken>(
 
 export interface VerifierSetting<Proven> {
   readonly parts: VerifierParts
-  /** Whether verdicts are published at this moment. */
   readonly isObserved: () => boolean
   readonly memory: ProofMemory<Proven>
 }

@@ -27,7 +27,6 @@ export function createWatch({
   }
 }
 
-/** Watches the revocations of a verifier, if it is ours. */
 export function watchRevocations(
   verifier: { readonly verify: object },
   auth: Auth<unknown>,

@@ -63,7 +63,6 @@ export interface TokenProver<Proven extends ProvenToken = ProvenToken> {
   ready(): Promise<void>
 }
 
-/** What a prover remembers, where it is for the verifier to say which proofs are worth it. */
 export interface ProofMemory<Proven> {
   /** The rules have accepted its claims, for the first time. */
   readonly remember: (proven: Proven) => void

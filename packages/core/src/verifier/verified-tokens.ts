@@ -9,7 +9,6 @@ import type { ProvenToken } from './token-prover.ts'
 // Remembers tokens that were proven. That alone lets no token in: the prover asks each time whether its key is still trusted, and the
 // judge whether its times still hold.
 
-/** A token whose signature a trusted key has made. */
 export interface VerifiedToken extends ProvenToken {
   readonly token: string
   readonly key: VerificationKey
@@ -18,7 +17,6 @@ export interface VerifiedToken extends ProvenToken {
   foundIn: readonly VerificationKey[] | undefined
 }
 
-/** What is remembered of a token. */
 interface Remembered {
   readonly token: string
 }

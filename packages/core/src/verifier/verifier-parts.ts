@@ -15,13 +15,11 @@ export interface VerifierParts {
   readonly confirmation: 'require' | 'ignore'
   readonly schema: Schema<unknown> | undefined
   readonly revocations: RevocationCheck | undefined
-  /** The moment that it is, on the clock that proofs age by. */
   readonly moment: () => Instant
   /** What times of tokens are compared with. Seconds since 1970-01-01T00:00:00Z. */
   readonly now: () => number
   /** The same at a moment that was just told: to read a clock costs as much as to find a token. */
   readonly timeAt: (moment: Instant) => number
-  /** What waits are measured with. */
   readonly clock: Clock
 }
 

@@ -119,7 +119,6 @@ interface RepeatOptions {
 
 /** A token that is checked again and again, until it is refused or nobody is interested any more. */
 interface RepeatedChecks {
-  /** Checks after a pause, unless a check is under way. */
   start(): void
   /** The verdict under way is out of date then, and asked for again. */
   readonly checkNow: () => void
@@ -130,7 +129,6 @@ function repeatChecks(options: RepeatOptions): RepeatedChecks {
   const { check, pause, clock, onAccepted, onRefused } = options
   let isOver = false
   let isChecking = false
-  /** Whether a check was asked for since the one under way began. */
   let isOutdated = false
   let cancel = nothing
 

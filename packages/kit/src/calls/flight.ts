@@ -28,7 +28,6 @@ export interface FlightStanding {
   readonly isHeld: boolean
   /** Whether somebody who waited for it has heard that it never settles. */
   readonly isLost: boolean
-  /** Seconds until it is given up, whoever waits. */
   readonly left: number
 }
 
@@ -44,10 +43,8 @@ export function flightStep(
   return isLost || left <= 0 || (waiting === 0 && !isHeld) ? 'replace' : 'join'
 }
 
-/** Work under way. */
 export interface Flight<Outcome> {
   readonly startedAt: Instant
-  /** Whether somebody who must wait replaces it. */
   isOrphaned(): boolean
   /** Seconds until it is given up, on every runtime: by then its own deadline has ended it, or its timer is lost. See `LATENESS`. */
   untilGivenUp(): number
@@ -57,7 +54,6 @@ export interface Flight<Outcome> {
 
 export interface FlightOptions {
   readonly clock: Clock
-  /** The longest that the work takes, which ends by itself. Seconds. */
   readonly timeout: number
   /** Of the request that begins it. */
   readonly waitUntil: WaitUntil | undefined

@@ -15,7 +15,6 @@ import { createRunning } from './running.ts'
 
 // Calls that many share: one at a time for a name, as many at once as whoever is called can bear, and a queue for the others.
 
-/** What the next call does. */
 export type CallStep<Outcome> =
   | { readonly word: 'begin' }
   /** Every place is taken. `seconds`: until one is free without the end of a call, `Infinity` if none will be. */
@@ -24,7 +23,6 @@ export type CallStep<Outcome> =
   /** It is not made: its outcome is known. */
   | { readonly word: 'end'; readonly outcome: Outcome }
 
-/** A call that has begun. */
 export interface BegunCall {
   readonly startedAt: Instant
   /** Whether nobody has asked for it: it is made because others have failed. */
@@ -47,11 +45,9 @@ export interface CallsOptions<Item, Result, Outcome> {
   readonly step: (running: RunningCalls) => CallStep<Outcome>
   /** What to ask about beside the others before the next call begins, and while no such call runs: see `running.ts`. */
   readonly probe?: () => Item | undefined
-  /** Of the runtime; by default it is asked. */
   readonly endsWithRequest?: boolean | undefined
 }
 
-/** What runs when it is decided whether another call begins. */
 export interface RunningCalls {
   /** When each has begun, the oldest first, without the probe. Seconds of the monotonic clock. */
   readonly since: readonly number[]
@@ -59,7 +55,6 @@ export interface RunningCalls {
 }
 
 export interface Calls<Item, Outcome> {
-  /** Whether a call for this name is under way, or waits for its turn. */
   has(name: string): boolean
   /** The outcome of the one call for this name, for all who ask. Never rejects. If all have left before it began, it is not made. */
   ask(item: Item, place: Place, waitUntil?: WaitUntil): Promise<Outcome>
@@ -72,11 +67,9 @@ interface Call<Item, Outcome> {
   readonly isProbe: boolean
   readonly outcome: Promise<Outcome>
   readonly settle: (outcome: Outcome) => void
-  /** How many wait for it. */
   waiting: number
   /** When it began. Seconds of the monotonic clock. */
   since: number
-  /** For those of other requests who wait for it, once it has begun. */
   flight: Flight<Outcome> | undefined
 }
 

@@ -33,11 +33,9 @@ export interface FetchResponse {
     | null
 }
 
-/** What an attempt reads its documents with. */
 export interface Exchange {
   /** Sends one request, which ends with the attempt. */
   readonly get: (url: string) => Promise<FetchResponse>
-  /** Of the attempt. */
   readonly signal: AbortSignal
   readonly clock: Clock
 }
@@ -55,7 +53,6 @@ export const platformFetch = async (
   ...args: Parameters<typeof globalThis.fetch>
 ): Promise<Response> => await globalThis.fetch(...args)
 
-/** @param headers Of each request. */
 export function createExchange(
   {
     fetch,

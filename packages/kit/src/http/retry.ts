@@ -1,7 +1,6 @@
 // A second request where the first may have met the end of an idle connection: a server ends those, and until `fetch` has heard of
 // it, it takes one for the next request. From its error that cannot be told.
 
-/** What one source remembers of its exchanges. */
 export interface Retry {
   /**
    * Sends a request, and once more at once if it failed before its head and an earlier one of this source has succeeded. What is sent
@@ -15,7 +14,6 @@ export interface Retry {
   ): Promise<Head>
 }
 
-/** One for each source. */
 export function createRetry(): Retry {
   let hasSucceeded = false
 

@@ -4,7 +4,6 @@ import { sentinelComplaint, urlComplaint } from '../store/source-options.ts'
 
 // The arguments of `portcullis-revocations`: which there are, which of them a command takes, and what they mean.
 
-/** Where the command line says that the store is. */
 export interface ProgramSource {
   readonly url: string
   readonly sentinel: { readonly primary: string; readonly urls: readonly string[] } | undefined
@@ -28,7 +27,6 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** Those that may be stated several times. */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'replaces',
   'jti',
@@ -37,7 +35,6 @@ const REPEATABLE: ReadonlySet<string> = new Set([
 
 type Options = typeof OPTIONS
 
-/** What the arguments state. */
 export type Values = {
   readonly [Name in keyof Options]?:
     | (Options[Name] extends { multiple: true }

@@ -45,7 +45,6 @@ export async function createStream(stream: Stream, replaces: readonly string[]):
   return created
 }
 
-/** Prints each entry when it is recorded. */
 export async function revokeTokens(
   stream: Stream,
   tokens: readonly RevokedToken[],
@@ -73,7 +72,6 @@ async function append(stream: Stream, entry: RevocationEntry): Promise<object> {
   return { id, ...entry }
 }
 
-/** What the stream says of itself, and what its records are. */
 export async function streamStatus(stream: Stream): Promise<object> {
   const { identity } = await stream.report(BEGINNING)
   const kinds = { revocation: 0, unreadable: 0, foreign: 0, identity: 0 }
@@ -138,7 +136,6 @@ export async function exportEntries(stream: Stream, print: Print): Promise<void>
   await print({ type: 'end', entries: exported })
 }
 
-/** As `exportEntries` writes it. */
 const END = /^\{"type":"end","entries":(?<count>\d{1,10})\}$/
 
 /** Appends what `exportEntries` has printed, of this stream or another: all of it, or nothing if that is not whole. */

@@ -10,7 +10,6 @@ const TOLERANCE = 600
 /** How far the clocks of machines may differ. */
 const CLOCK_DIFFERENCE = 300
 
-/** An entry that others of the same token or owner are compared with. */
 interface Kept {
   readonly id: string
   readonly time: number

@@ -55,7 +55,6 @@ export interface RedisReplaysOptions {
   clock?: Clock | undefined
 }
 
-/** What a memory of proofs works with. */
 export interface RedisReplaysSettings {
   readonly source: RedisSource
   readonly prefix: string

@@ -52,7 +52,6 @@ export function redisReplays(options: RedisReplaysOptions): RedisReplays {
   )
 }
 
-/** The same over any transport. */
 export function sharedReplays(
   settings: Omit<RedisReplaysSettings, 'source'>,
   connect: Connect,

@@ -45,7 +45,6 @@ const MARGIN = 60
 /** Seconds. Nobody accepts proofs of that age. */
 const LONGEST = 3600
 
-/** What identifies a proof, and how long it is kept. */
 export interface UsedProof {
   readonly jkt: string
   readonly jti: string

@@ -29,7 +29,6 @@ export interface Position {
 
 /** Everything up to there was compared with what the stream said of itself at that moment. */
 interface ReadUpTo {
-  /** The id. */
   readonly last: string
   /** The last entry that is not after it. */
   readonly anchor: StreamEntry | undefined
@@ -62,7 +61,6 @@ export interface ReplicaState {
   readonly isClosed: boolean
 }
 
-/** Records that were passed over. */
 export interface Skipped {
   readonly count: number
   /** The id of the first one. */
@@ -147,7 +145,6 @@ function loadTrigger(
   return state.isFull && mayHaveRoom(state.shortage, info, askedAt) ? 'full' : undefined
 }
 
-/** A report on a stream that is there. */
 interface PresentStream extends StreamReport {
   readonly info: StreamInfo
 }

@@ -54,7 +54,6 @@ export interface RedisRevocationsOptions {
   clock?: Clock | undefined
 }
 
-/** What a replica works with. */
 export interface RedisRevocationsSettings {
   readonly source: RedisSource
   readonly stream: string

@@ -90,7 +90,6 @@ const PAGE = 2000
 const WITHOUT_DIGEST =
   'revoke: the token has no jti, and statusOf is called without its digest, the third argument: pass it on, or see revokeBefore'
 
-/** The same over any transport. */
 export function replicatedRevocations(
   settings: Omit<RedisRevocationsSettings, 'source'>,
   connect: Connect,

@@ -18,11 +18,9 @@ import type { Reading } from './whole-stream.ts'
 
 // How the state of a replica changes: each function answers with the next state.
 
-/** What came of a batch of entries. */
 export interface Batch {
   readonly unreadable: readonly string[]
   readonly foreign: readonly string[]
-  /** Whether there was no room for some of them. */
   readonly isFull: boolean
 }
 
@@ -81,7 +79,6 @@ export function afterLoad(
   }
 }
 
-/** The state when there was no room for all that was read. */
 export function afterShortage(
   state: ReplicaState,
   info: StreamInfo,

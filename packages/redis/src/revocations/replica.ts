@@ -16,7 +16,6 @@ import { readWhole } from './whole-stream.ts'
 /** So often in a row the whole stream is read, if what was read cannot be all of it, or does not fit what is reported then. */
 const ATTEMPTS = 3
 
-/** What a reader fills. */
 export interface Replica {
   readonly index: LocalRevocations
   readonly clock: Clock
@@ -26,9 +25,7 @@ export interface Replica {
   random(): number
   state(): ReplicaState
   replace(next: ReplicaState): void
-  /** Told after the whole stream was read. */
   onLoad(trigger: LoadTrigger, records: number, duration: number): void
-  /** Told when there was no room for all that was read. */
   onFull(): void
 }
 

@@ -83,7 +83,6 @@ function howOld({ age }: RedisRevocationsStatus): string {
     : `the stream of revocations was last read completely ${Math.floor(age)} s ago`
 }
 
-/** One line for each time that the whole stream was read. @param seconds How long that took. */
 export function logLoad(trigger: LoadTrigger, records: number, seconds: number): void {
   debug(() => {
     const took = `${(seconds * 1000).toFixed(1)} ms`

@@ -11,9 +11,7 @@ export interface Reading {
   /** What the stream said of itself with the first page, and with the last one. */
   readonly start: StreamInfo
   readonly info: StreamInfo
-  /** How many entries were read. */
   readonly count: number
-  /** The last one of them. */
   readonly newest: StreamEntry | undefined
 }
 

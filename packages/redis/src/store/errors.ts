@@ -17,7 +17,6 @@ const TEXTS: Readonly<Record<RevocationStoreError['reason'], string>> = {
   closed: 'the replica of revocations has been closed',
 }
 
-/** What the codes of Redis mean that an operator meets. */
 const CODES: Readonly<Record<string, string>> = {
   AUTH: 'a password is missing or wrong',
   EXECABORT: 'it has discarded a transaction: the user may lack a permission',

@@ -64,7 +64,6 @@ export function writeRecord(entry: RevocationEntry): readonly string[] {
   return listOf({ v: VERSION, type: entry.type, ...fields })
 }
 
-/** The others in their order. */
 function fieldsOf(entry: RevocationEntry): Readonly<Record<string, string | number | undefined>> {
   const { iss } = entry
   if (entry.type === 'token') return { iss, jti: entry.jti, exp: entry.exp }
@@ -136,7 +135,6 @@ function readIssuedBefore(fields: Fields): StreamRecord {
   return { kind: 'revocation', entry }
 }
 
-/** The named fields that are there. */
 function textsIn<Name extends string>(
   fields: Fields,
   ...names: readonly Name[]

@@ -3,7 +3,6 @@ import { pairsIn, unreadable } from './stream-replies.ts'
 
 // Which server is the primary, by what sentinels say: pure functions.
 
-/** Where a sentinel says that the primary is. */
 export interface Primary {
   readonly host: string
   readonly port: number
@@ -11,7 +10,6 @@ export interface Primary {
   readonly epoch: number
 }
 
-/** What one sentinel said, or why it said nothing. */
 export type SentinelAnswer = Primary | RevocationStoreError
 
 /** Reads the reply to `SENTINEL MASTER`. */

@@ -23,11 +23,9 @@ export interface SentinelPace {
   readonly patience: number
 }
 
-/** How to reach sentinels and the primary. */
 export interface SentinelSettings extends SentinelPace {
   /** The name that the sentinels have for the primary. */
   readonly name: string
-  /** Each connects to one sentinel. */
   readonly sentinels: readonly Connect[]
   readonly open: (primary: Primary) => Transport
 }
@@ -100,7 +98,6 @@ interface AskedSentinels {
   end(): void
 }
 
-/** Asks all sentinels at once, over connections that end with the question. */
 function ask(
   { name, sentinels, clock, patience }: SentinelSettings,
   known?: Primary,

@@ -10,7 +10,6 @@ interface SourceOptions {
   readonly sentinel?: RedisSentinels | undefined
 }
 
-/** Those that every factory takes. */
 export const SOURCE_CHECKS: Readonly<Record<'url' | 'client' | 'sentinel' | 'clock', OptionCheck>> =
   {
     url: urlComplaint,

@@ -3,7 +3,6 @@ import { RevocationStoreError, storeError } from './errors.ts'
 
 // Replies of the store about the stream, read strictly.
 
-/** One entry of the stream. */
 export interface StreamEntry {
   readonly id: string
   /** Names and values in turn. */
@@ -18,7 +17,6 @@ export interface StreamInfo {
   readonly maxDeleted: string
   /** How many entries were ever added. */
   readonly entriesAdded: number
-  /** How many there are. */
   readonly length: number
   /** The first and the last of those. */
   readonly first: StreamEntry | undefined

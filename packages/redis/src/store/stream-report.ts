@@ -7,7 +7,6 @@ import { entriesOf, infoOf, listIn, type StreamEntry, type StreamInfo } from './
 
 // Reports: entries of the stream, and what it says of itself at the same moment.
 
-/** What a reader asks for. */
 export interface Question {
   /** The next entries after this id. */
   readonly after: string

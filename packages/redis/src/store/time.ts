@@ -8,7 +8,6 @@ export function leadOf({ wall, monotonic }: Instant): number {
   return wall - monotonic
 }
 
-/** The later of two moments, both of one process. */
 export function laterOf(one: Instant | undefined, other: Instant): Instant {
   return one === undefined || other.monotonic > one.monotonic ? other : one
 }
