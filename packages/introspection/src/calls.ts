@@ -1,13 +1,13 @@
 import type { Clock } from '@portcullis/core'
 import {
   type BegunCall,
+  type Calls as SharedCalls,
   createCalls as createSharedCalls,
   type CallStep,
   type RunningCalls,
   type WaitUntil,
 } from '@portcullis/kit/calls'
 import type { Instant } from '@portcullis/kit/time'
-import type { Place } from '@portcullis/kit/waiting'
 
 import {
   type CallTimes,
@@ -34,12 +34,8 @@ import {
 
 // Calls of the endpoint: one at a time for a token, limited in number, rate and time. `pace.ts` decides when one begins.
 
-export interface Calls<Answer> {
-  has(name: string): boolean
-  /** The outcome of the one call for this token, for all who ask. Never rejects. If all have left before it began, it is not made. */
-  ask(name: string, token: string, place: Place, waitUntil?: WaitUntil): Promise<Outcome<Answer>>
-  /** Asks about a token although nobody waits for the answer, if a call may begin now. */
-  renew(name: string, token: string, waitUntil?: WaitUntil): void
+/** By the names of tokens: `ask` never rejects. */
+export interface Calls<Answer> extends SharedCalls<NamedToken, Outcome<Answer>> {
   /** Whether the endpoint has failed when it was last asked, and lately. */
   isDown(): boolean
 }
@@ -126,15 +122,7 @@ export function createCalls<Answer extends object>(options: CallsOptions<Answer>
     return { failure, retryAfter: Math.max(0, pauseEnd - clock.monotonic()) }
   }
 
-  return {
-    has: (name) => shared.has(name),
-    isDown: () => isDown(state, clock.monotonic(), timeout),
-    renew: (name, token, waitUntil) => {
-      shared.renew({ name, token }, waitUntil)
-    },
-    ask: async (name, token, place, waitUntil) =>
-      await shared.ask({ name, token }, place, waitUntil),
-  }
+  return { ...shared, isDown: () => isDown(state, clock.monotonic(), timeout) }
 }
 
 const UNKNOWN: Failure = {

@@ -100,7 +100,7 @@ export function createProver(
     const lent = lend(waitUntil)
     try {
       const outcome = await room.wait(caller, async (place) => {
-        return await calls.ask(name, token, place, lent.waitUntil)
+        return await calls.ask({ name, token }, place, lent.waitUntil)
       })
       return provenBy(outcome, name, before)
     } finally {
@@ -123,7 +123,7 @@ export function createProver(
     const isPaused = bad !== undefined && clock.monotonic() < bad.pauseEnd && !calls.isDown()
     if (!isPaused && !unknown.calls.has(name)) {
       const lent = lend(waitUntil)
-      calls.renew(name, token, lent.waitUntil)
+      calls.renew({ name, token }, lent.waitUntil)
       lent.takeBack()
     }
     return held

@@ -63,7 +63,7 @@ function setUp(options: Partial<CallsOptions<Said>> = {}) {
   function ask(name: string) {
     const left: (() => void)[] = []
     const place = { hasLeft: false, whenLeft: (leave: () => void) => void left.push(leave) }
-    const outcome = calls.ask(name, name, place)
+    const outcome = calls.ask({ name, token: name }, place)
     const leave = () => {
       for (const each of left) each()
     }
@@ -89,7 +89,7 @@ describe('a token', () => {
 
   test('is renewed by one call, and by none that would have to wait', async () => {
     const { answer, asked, calls } = setUp({ maxCalls: 2 })
-    for (const name of ['one', 'one', 'two', 'three']) calls.renew(name, name)
+    for (const name of ['one', 'one', 'two', 'three']) calls.renew({ name, token: name })
     expect([asked, calls.has('three')]).toEqual([['one', 'two'], false])
     await answer('one', GOOD)
     expect(asked).toHaveLength(2)
@@ -102,7 +102,7 @@ describe('a token', () => {
     ask('hangs')
     ask('waits')
     now = 1.005
-    calls.renew('renewed', 'renewed')
+    calls.renew({ name: 'renewed', token: 'renewed' })
     expect(asked).toEqual(['hangs', 'waits'])
   })
 
@@ -164,9 +164,9 @@ describe('a call', () => {
 
   test('that was given up stops no renewal', async () => {
     const { asked, calls, manual } = setUp()
-    calls.renew('one', 'one')
+    calls.renew({ name: 'one', token: 'one' })
     await manual.advance(6.1)
-    calls.renew('one', 'one')
+    calls.renew({ name: 'one', token: 'one' })
     expect(asked).toEqual(['one', 'one'])
   })
 
@@ -347,7 +347,7 @@ describe('tokens that fail, each by itself', () => {
     spend()
     await answer('good', OWN)
     await manual.advance(1)
-    calls.renew('one', 'one')
+    calls.renew({ name: 'one', token: 'one' })
     expect([asked.slice(6), calls.has('one')]).toEqual([['next', 'one'], true])
   })
 
@@ -355,7 +355,7 @@ describe('tokens that fail, each by itself', () => {
     const { asked, fail, calls, manual } = withGood('good')
     await fail(5)
     await manual.advance(6.1)
-    calls.renew('one', 'one')
+    calls.renew({ name: 'one', token: 'one' })
     expect(asked.slice(5)).toEqual(['good', 'good', 'one'])
   })
 
@@ -427,8 +427,8 @@ describe('where the runtime ends the work of a request with it', () => {
   test('a renewal behind a request is replaced, and joined if the runtime was asked to let it go on', async () => {
     const { ask, answer, asked, calls, manual } = setUp({ ...ends, maxCalls: 2 })
     const held: unknown[] = []
-    calls.renew('held', 'held', (work) => held.push(work))
-    calls.renew('other', 'other')
+    calls.renew({ name: 'held', token: 'held' }, (work) => held.push(work))
+    calls.renew({ name: 'other', token: 'other' })
     expect(held).toHaveLength(1)
     const callers = [ask('held'), ask('other')]
     await manual.advance(1.1)
@@ -495,14 +495,14 @@ describe('where the runtime ends the work of a request with it', () => {
   test('who asks for another token whether the endpoint is back hands that call to the runtime', async () => {
     const { asked, calls } = await whileDown()
     const held: unknown[] = []
-    calls.renew('held', 'held', (work) => held.push(work))
+    calls.renew({ name: 'held', token: 'held' }, (work) => held.push(work))
     expect(held.length).toBe(asked.length - 1)
     expect(asked).toContain('good')
   })
 
   test('one that has ended with its request is not waited for: the next who must wait begins another', async () => {
     const { ask, asked, calls, manual } = await whileDown()
-    calls.renew('held', 'held')
+    calls.renew({ name: 'held', token: 'held' })
     const before = asked.filter((each) => each === 'good').length
     await manual.advance(2)
     ask('two')
