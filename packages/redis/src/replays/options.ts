@@ -2,6 +2,7 @@ import type { Clock } from '@portcullis/core'
 import {
   checkOptions,
   countUpTo,
+  isClock,
   isText,
   oneOf,
   type OptionCheck,
@@ -55,28 +56,22 @@ export interface RedisReplaysOptions {
   clock?: Clock | undefined
 }
 
-export interface RedisReplaysSettings {
-  readonly source: RedisSource
-  readonly prefix: string
-  readonly timeout: number
-  readonly whenUnreachable: 'refuse' | 'accept'
-  readonly max: number
-  readonly maxPerKey: number
-  readonly clock: Clock
-}
+type Own = Exclude<keyof RedisReplaysOptions, 'url' | 'client' | 'sentinel'>
+
+export type RedisReplaysSettings = {
+  readonly [Name in Own]: NonNullable<RedisReplaysOptions[Name]>
+} & { readonly source: RedisSource }
 
 const isCount = countUpTo(10_000_000, 'proofs')
 
 const CHECKS: Readonly<Record<keyof RedisReplaysOptions, OptionCheck>> = {
-  url: SOURCE_CHECKS.url,
-  client: SOURCE_CHECKS.client,
-  sentinel: SOURCE_CHECKS.sentinel,
+  ...SOURCE_CHECKS,
   prefix: isText,
   timeout: seconds(0.01, 10),
   whenUnreachable: oneOf('refuse', 'accept'),
   max: isCount,
   maxPerKey: isCount,
-  clock: SOURCE_CHECKS.clock,
+  clock: isClock,
 }
 
 /** @throws TypeError that names the option and, since it may hold a password, not its value. */
@@ -91,13 +86,6 @@ export function checkRedisReplaysOptions(options: RedisReplaysOptions): RedisRep
     maxPerKey = 20_000,
     clock = backgroundClock,
   } = own
-  return {
-    source: sourceOf('redisReplays', own),
-    prefix,
-    timeout,
-    whenUnreachable,
-    max,
-    maxPerKey,
-    clock,
-  }
+  const source = sourceOf('redisReplays', own)
+  return { source, prefix, timeout, whenUnreachable, max, maxPerKey, clock }
 }

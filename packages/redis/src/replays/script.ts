@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import type { ReplayAnswer } from '@portcullis/core'
+import type { DpopProof, ReplayAnswer } from '@portcullis/core'
 
 // What Redis does with a used proof, in Lua and in one atomic step, and what it is given and answers.
 
@@ -45,15 +45,9 @@ const MARGIN = 60
 /** Seconds. Nobody accepts proofs of that age. */
 const LONGEST = 3600
 
-export interface UsedProof {
-  readonly jkt: string
-  readonly jti: string
-  readonly expires: number
-}
-
 /** The arguments of the script: `undefined` for a proof that cannot be kept as long as it should be. */
 export function scriptArguments(
-  { jkt, jti, expires }: UsedProof,
+  { jkt, jti, expires }: DpopProof,
   now: number,
   { prefix, max, maxPerKey }: { prefix: string; max: number; maxPerKey: number },
 ): readonly string[] | undefined {

@@ -2,6 +2,7 @@ import type { Clock } from '@portcullis/core'
 import {
   checkOptions,
   countUpTo,
+  isClock,
   isText,
   oneOf,
   type OptionCheck,
@@ -54,26 +55,21 @@ export interface RedisRevocationsOptions {
   clock?: Clock | undefined
 }
 
-export interface RedisRevocationsSettings {
-  readonly source: RedisSource
-  readonly stream: string
-  readonly maxStaleness: number
-  readonly whenStale: 'refuse' | 'accept'
-  readonly max: number
-  readonly clock: Clock
-}
+type Own = Exclude<keyof RedisRevocationsOptions, 'url' | 'client' | 'sentinel'>
+
+export type RedisRevocationsSettings = {
+  readonly [Name in Own]: NonNullable<RedisRevocationsOptions[Name]>
+} & { readonly source: RedisSource }
 
 export const DEFAULT_STREAM = 'portcullis:revocations'
 
 const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, OptionCheck>> = {
-  url: SOURCE_CHECKS.url,
-  client: SOURCE_CHECKS.client,
-  sentinel: SOURCE_CHECKS.sentinel,
+  ...SOURCE_CHECKS,
   stream: isText,
   maxStaleness: seconds(1, 3600),
   whenStale: oneOf('refuse', 'accept'),
   max: countUpTo(10_000_000, 'entries'),
-  clock: SOURCE_CHECKS.clock,
+  clock: isClock,
 }
 
 /** @throws TypeError that names the option and, since it may hold a password, not its value. */

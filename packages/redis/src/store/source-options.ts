@@ -1,4 +1,4 @@
-import { hasMethods, isClock, mustBe, type OptionCheck } from '@portcullis/kit/options'
+import { hasMethods, mustBe, type OptionCheck } from '@portcullis/kit/options'
 
 import type { RedisClient, RedisSentinels, RedisSource } from './redis-transport.ts'
 
@@ -10,14 +10,12 @@ interface SourceOptions {
   readonly sentinel?: RedisSentinels | undefined
 }
 
-export const SOURCE_CHECKS: Readonly<Record<'url' | 'client' | 'sentinel' | 'clock', OptionCheck>> =
-  {
-    url: urlComplaint,
-    // One of a class, or a function.
-    client: mustBe('what createClient returns', (value) => hasMethods(value, 'duplicate')),
-    sentinel: sentinelComplaint,
-    clock: isClock,
-  }
+export const SOURCE_CHECKS: Readonly<Record<keyof SourceOptions, OptionCheck>> = {
+  url: urlComplaint,
+  // One of a class, or a function.
+  client: mustBe('what createClient returns', (value) => hasMethods(value, 'duplicate')),
+  sentinel: sentinelComplaint,
+}
 
 /** @throws TypeError unless either a URL or a client is stated. */
 export function sourceOf(factory: string, { url, client, sentinel }: SourceOptions): RedisSource {
