@@ -13,7 +13,7 @@ import {
   unreadableProofClaim,
   wrongProofTime,
 } from './details.ts'
-import type { PresentedProof } from './proof-check.ts'
+import type { DpopProof, PresentedProof } from './proof-check.ts'
 import type { UrlCheck } from './target-url.ts'
 
 // Compares the signed claims of a DPoP proof with the request that it came with.
@@ -29,14 +29,8 @@ export interface ProofRules {
   readonly origins: readonly string[]
 }
 
-export interface ProvenRequest {
-  /** Hashed: 43 characters, whatever the client has written. */
-  readonly jti: string
-  /** When it stops being acceptable. Seconds since 1970-01-01T00:00:00Z. */
-  readonly expires: number
-  /** Not checked. */
-  readonly nonce: unknown
-}
+/** What is left of a proof whose claims hold. The nonce is not checked. */
+export type ProvenRequest = Pick<DpopProof, 'jti' | 'expires'> & { readonly nonce: unknown }
 
 /** Characters. Clients write 22 to 43. */
 const LONGEST_ID = 256

@@ -14,6 +14,7 @@ import type { Algorithm } from '../algorithms/algorithms.ts'
 import { localReplays } from './local-replays.ts'
 import { isNonceSecret, type NonceOptions } from './nonces.ts'
 import type { ReplayMemory } from './proof-check.ts'
+import type { ProofRules } from './proof-claims.ts'
 import { isOrigin } from './target-url.ts'
 
 // The options of `dpopProofs`: their types, checks and defaults.
@@ -62,13 +63,8 @@ export interface DpopProofsOptions {
 }
 
 /** The options with their defaults, in members of their own. */
-export interface ProofSettings {
-  readonly origins: readonly string[]
+export interface ProofSettings extends Omit<ProofRules, 'isUrlOf'> {
   readonly algorithms: readonly Algorithm[]
-  readonly maxAge: number
-  readonly clockTolerance: number
-  /** How far `iat` and `nbf` may be ahead. Seconds. */
-  readonly toleranceAhead: number
   readonly replays: ReplayMemory
   readonly nonces: NonceOptions | undefined
   readonly required: boolean

@@ -32,8 +32,8 @@ export function claimFindings(
     expFinding(claims, rules, now),
     nbfFinding(claims, rules, now),
     iatFinding(claims, rules, now),
-    issuerFinding(claims, rules),
-    audienceFinding(claims, rules),
+    statedFinding('issuer', claims, rules.issuer, checkIssuer, issuerText(claims)),
+    statedFinding('audience', claims, rules.audience, checkAudience, audienceText(claims)),
   ]
 }
 
@@ -100,26 +100,20 @@ function timeFinding(
     : failed(name, refusal, summary, detail)
 }
 
-function issuerFinding(claims: JsonObject, { issuer }: ClaimRules): Finding {
-  const found = issuerText(claims)
-  if (issuer === null) return skipped('issuer', 'not checked', `not checked; ${found}`)
+function statedFinding(
+  check: 'issuer' | 'audience',
+  claims: JsonObject,
+  expected: readonly string[] | null,
+  step: (claims: JsonObject, expected: readonly string[]) => void,
+  found: string,
+): Finding {
+  if (expected === null) return skipped(check, 'not checked', `not checked; ${found}`)
   const { refusal } = attempt(() => {
-    checkIssuer(claims, issuer)
+    step(claims, expected)
   })
   return refusal === undefined
-    ? passed('issuer', 'as expected', found)
-    : failed('issuer', refusal, 'not what is expected')
-}
-
-function audienceFinding(claims: JsonObject, { audience }: ClaimRules): Finding {
-  const found = audienceText(claims)
-  if (audience === null) return skipped('audience', 'not checked', `not checked; ${found}`)
-  const { refusal } = attempt(() => {
-    checkAudience(claims, audience)
-  })
-  return refusal === undefined
-    ? passed('audience', 'as expected', found)
-    : failed('audience', refusal, 'not what is expected')
+    ? passed(check, 'as expected', found)
+    : failed(check, refusal, 'not what is expected')
 }
 
 /** What comes of the comparison of `cnf` with what a sender has proven, by the step of the verifier. */

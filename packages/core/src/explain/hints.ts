@@ -50,102 +50,70 @@ export interface Clues {
 }
 
 export function hintsOf(clues: Clues): readonly Hint[] {
-  return [...signerHints(clues), ...keyHints(clues), ...claimHints(clues)]
+  const { signer, isProven, isProvenInHand } = clues
+  const isTelling = signer !== undefined && (!isProven || isProvenInHand === false)
+  return [
+    ...(isTelling ? [signerHint(signer, clues)] : []),
+    ...keyHints(clues),
+    ...claimHints(clues),
+  ]
 }
 
-function signerHints(clues: Clues): readonly Hint[] {
-  const { signer, isProven, isProvenInHand, isAlgorithmAccepted, alg, kid } = clues
-  if (signer === undefined) return []
-  const key = `the key ${signer.thumbprint.slice(0, 8)}`
+function signerHint(
+  { thumbprint, foundIn, kid: ownKid }: Signer,
+  { isProven, isAlgorithmAccepted, alg, kid }: Clues,
+): Hint {
+  const key = `the key ${thumbprint.slice(0, 8)}`
   if (isProven) {
-    return isProvenInHand === false
-      ? [
-          hint(
-            'rotation_not_seen',
-            `${key} is newer than the keys in hand: a service fetches it for the first such token`,
-          ),
-        ]
-      : []
+    const text = `${key} is newer than the keys in hand: a service fetches it for the first such token`
+    return { name: 'rotation_not_seen', text }
   }
-  if (signer.foundIn === 'keysInHand') {
-    return [
-      hint(
-        'previous_key',
-        `${key} made the signature, and has left the document since: the token is older than a rotation`,
-      ),
-    ]
+  if (foundIn === 'keysInHand') {
+    const text = `${key} made the signature, and has left the document since: the token is older than a rotation`
+    return { name: 'previous_key', text }
   }
-  if (signer.foundIn !== 'keys') {
-    return [
-      hint(
-        'other_keys',
-        `${key} of ${shown(signer.foundIn)} made the signature: the token is from another environment`,
-      ),
-    ]
+  if (foundIn !== 'keys') {
+    const text = `${key} of ${shown(foundIn)} made the signature: the token is from another environment`
+    return { name: 'other_keys', text }
   }
   if (!isAlgorithmAccepted) {
-    return [
-      hint(
-        'algorithm_not_listed',
-        `${key} made the signature with ${shown(alg)}, which the verifier does not accept`,
-      ),
-    ]
+    const text = `${key} made the signature with ${shown(alg)}, which the verifier does not accept`
+    return { name: 'algorithm_not_listed', text }
   }
-  return [
-    hint(
-      'kid_of_another_key',
-      `${key}, whose kid is ${shown(signer.kid)}, made the signature; the header's kid is ${shown(kid)}`,
-    ),
-  ]
+  const text = `${key}, whose kid is ${shown(ownKid)}, made the signature; the header's kid is ${shown(kid)}`
+  return { name: 'kid_of_another_key', text }
 }
 
 function keyHints({ isProven, ring }: Clues): readonly Hint[] {
   if (isProven || ring instanceof AuthError) return []
   const entries = ring.skipped?.entries ?? []
   if (entries.length === 0) return []
-  const reasons = entries
-    .slice(0, 3)
-    .map(
-      ({ kid, reason }) => `${kid === undefined ? 'one' : shown(kid)}: ${printable(reason, 120)}`,
-    )
-  const more =
-    entries.length > reasons.length ? `, and ${entries.length - reasons.length} more` : ''
-  return [
-    hint('unusable_keys', `keys of the document cannot be used: ${reasons.join('; ')}${more}`),
-  ]
+  const reasons = entries.slice(0, 3).map(({ kid, reason }) => {
+    return `${kid === undefined ? 'one' : shown(kid)}: ${printable(reason, 120)}`
+  })
+  const others = entries.length - reasons.length
+  const more = others > 0 ? `, and ${others} more` : ''
+  const text = `keys of the document cannot be used: ${reasons.join('; ')}${more}`
+  return [{ name: 'unusable_keys', text }]
 }
 
 function claimHints({ claims, refusedBinding }: Clues): readonly Hint[] {
   if (claims === undefined) return []
-  const names = inMilliseconds(claims)
   const hints: Hint[] = []
+  const names = inMilliseconds(claims)
   if (names.length > 0) {
-    hints.push(
-      hint(
-        'milliseconds',
-        `${names.join(', ')} look${names.length === 1 ? 's' : ''} like milliseconds, and must be seconds`,
-      ),
-    )
+    const look = names.length === 1 ? 'looks' : 'look'
+    const text = `${names.join(', ')} ${look} like milliseconds, and must be seconds`
+    hints.push({ name: 'milliseconds', text })
   }
   if (refusedBinding !== undefined) {
-    hints.push(
-      hint(
-        'bound_token',
-        `${confirmedText(refusedBinding)}: sent as Bearer alone, it gets 401 from a service, as a stolen one does`,
-      ),
-    )
+    const text = `${confirmedText(refusedBinding)}: sent as Bearer alone, it gets 401 from a service, as a stolen one does`
+    hints.push({ name: 'bound_token', text })
   }
   if (idTokenHint(claims) !== '') {
-    hints.push(
-      hint(
-        'id_token',
-        'it has nonce or at_hash, as an ID token has: an API takes the access token instead',
-      ),
-    )
+    const text =
+      'it has nonce or at_hash, as an ID token has: an API takes the access token instead'
+    hints.push({ name: 'id_token', text })
   }
   return hints
-}
-
-function hint(name: Hint['name'], text: string): Hint {
-  return { name, text }
 }

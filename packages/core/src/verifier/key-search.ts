@@ -3,7 +3,7 @@ import type { Clock } from '@portcullis/kit/time'
 
 import { type AlgorithmNames, checkAlgorithm } from '../algorithms/accepted-algorithms.ts'
 import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/algorithms.ts'
-import { type ClaimRules, couldBeAccepted, wasIssuedAfter } from '../claims/claims.ts'
+import { couldBeAccepted, wasIssuedAfter } from '../claims/claims.ts'
 import { isOfType, statesKind } from '../claims/kind.ts'
 import { otherSignature, unknownKey, type Unproven } from '../keys/details.ts'
 import {
@@ -19,6 +19,7 @@ import { AuthError } from '../refusal/errors.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { createSignatureCheck } from '../token/signature.ts'
 import { createHeaderCache, type ParsedToken, parseToken } from '../token/token.ts'
+import type { VerifierParts } from './verifier-parts.ts'
 
 // Finds the trusted key that made the signature of a token. Where there is none, it asks the source of the keys for newer ones.
 
@@ -34,17 +35,12 @@ interface Found {
   readonly foundIn: readonly VerificationKey[] | undefined
 }
 
-export interface KeySearchOptions {
+/** The rules decide whether an unproven token may ask for newer keys, and nothing else here. */
+export interface KeySearchOptions extends Pick<VerifierParts, 'rules' | 'maxTokenSize' | 'now'> {
   readonly keys: KeySourceMethods
   readonly accepted: AcceptedAlgorithms
   readonly algorithmNames: AlgorithmNames
-  /** Octets. */
-  readonly maxTokenSize: number
-  /** What decides whether an unproven token may ask for newer keys, and nothing else here. */
-  readonly rules: ClaimRules
   readonly types: readonly string[] | undefined
-  /** Seconds since 1970-01-01T00:00:00Z. */
-  readonly now: () => number
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
