@@ -88,16 +88,10 @@ const EARLIEST_MILLISECONDS = 1e11
 export function otherKeysHints(
   others: readonly { readonly name: string; readonly failure: string | undefined }[],
 ): readonly CliHint[] {
-  return others.flatMap(({ name, failure }) =>
-    failure === undefined
-      ? []
-      : [
-          {
-            name: 'other_keys_missing',
-            text: `the keys of --other ${name} cannot be used: ${failure}`,
-          },
-        ],
-  )
+  return others.flatMap(({ name, failure }) => {
+    const text = `the keys of --other ${name} cannot be used: ${failure}`
+    return failure === undefined ? [] : [{ name: 'other_keys_missing' as const, text }]
+  })
 }
 
 /** That an issuer has no metadata is no outage, so to wait does not help. */

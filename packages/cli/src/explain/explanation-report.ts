@@ -43,7 +43,7 @@ const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
 }
 const LABEL = 12
 
-type Verdict = Pick<Explanation, 'verdict' | 'refusal'>
+type Verdict = Pick<Explanation, 'verdict'> & { readonly refusal?: AuthError | undefined }
 
 export function printExplanation(explained: Explained, { terminal, now }: Shown): void {
   const { explanation, advice, commands, where, share } = explained

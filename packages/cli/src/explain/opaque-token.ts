@@ -1,4 +1,4 @@
-import type { AuthError, Claims, Possession, Revocations } from '@portcullis/core'
+import type { Possession, Revocations } from '@portcullis/core'
 import type { Command } from 'commander'
 
 import { readTextFile, readVariable } from '../input/token-input.ts'
@@ -34,15 +34,7 @@ export const OPAQUE_HINT =
   'This is no JWT. If it is an opaque token, only its issuer can read it: state who asks, with --client-id, and --client-secret-env or --client-secret-file.'
 
 /** What the issuer says of a token, as an API with these options judges it. */
-export interface Answered {
-  readonly verdict: 'accepted' | 'refused' | 'undecided'
-  readonly refusal: AuthError | undefined
-  /** What is missing or wrong, in words. It may show values of claims. */
-  readonly detail: string | undefined
-  readonly advice: string | undefined
-  /** The claims of the answer, if the token is accepted. */
-  readonly claims: Claims | undefined
-}
+export type Answered = Awaited<ReturnType<typeof askIssuer>>
 
 interface Asking extends IntrospectionOptions, VerifierFlags {
   readonly clientId: string
@@ -59,7 +51,7 @@ export async function askIssuer(
     readonly revocations: Revocations | undefined
   },
   context: Context,
-): Promise<Answered> {
+) {
   const [issuer = options.discover, ...others] = options.issuer ?? []
   if (others.length > 0) throw usageError('an opaque token names no issuer: state one --issuer')
   const { AuthError } = await import('@portcullis/core')
@@ -82,15 +74,15 @@ export async function askIssuer(
   try {
     const { possession } = proven
     const { claims } = await verifier.verify(token, { possession, signal: context.signal })
-    return { verdict: 'accepted', refusal: undefined, detail: undefined, advice: undefined, claims }
+    return { verdict: 'accepted' as const, claims }
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
     return {
-      verdict: error.status === 503 ? 'undecided' : 'refused',
+      verdict: error.status === 503 ? ('undecided' as const) : ('refused' as const),
       refusal: error,
+      /** What is missing or wrong, in words. It may show values of claims. */
       detail: error.detail,
       advice: whatToDo({ refusal: error, hints: [] }),
-      claims: undefined,
     }
   }
 }

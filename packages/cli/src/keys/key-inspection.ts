@@ -12,44 +12,18 @@ import {
   keysBehind,
   type RemotePlace,
 } from './key-choice.ts'
-import { lintKeyDocument, type LintedDocument, type Remark } from './key-lint.ts'
+import { lintKeyDocument, type Remark } from './key-lint.ts'
 import type { SeenDocument } from './seen-document.ts'
 
 // Collects what `keys` and `doctor` report: the document entry by entry, the answer that it came in, and the clock of its server.
 
 /** What can be said of the keys at a URL or in a file. */
-export interface KeyInspection extends LintedDocument {
-  /** The URL, the issuer or the file. */
-  readonly where: string
-  /** Of an issuer. */
-  readonly discovered: Discovered | undefined
-  /** Why there are no keys, in core's words. */
-  readonly failure: { readonly reason: string; readonly detail: string } | undefined
-  /** Of a URL. */
-  readonly answer: KeyAnswer | undefined
-}
-
-/** What was asked for the keys of an issuer. */
-interface Discovered {
-  /** Where metadata were asked for, and what the answer was; `undefined` without an answer. */
-  readonly metadata: readonly { readonly url: string; readonly status: number | undefined }[]
-  /** What the metadata name. */
-  readonly keyUrl: string | undefined
-}
+export type KeyInspection = Awaited<ReturnType<typeof inspectRemote>>
 
 /** What the answer of a URL says beside the document. Seconds. */
-export interface KeyAnswer {
-  readonly status: number | undefined
-  readonly contentType: string | undefined
-  readonly cacheControl: string | undefined
-  readonly age: string | undefined
-  /** How long this process would keep the document before it asks again. */
-  readonly maxAge: number | undefined
-  /** How far the clock of the server is ahead of ours. */
-  readonly clockDifference: number | undefined
-}
+export type KeyAnswer = ReturnType<typeof answerOf>
 
-const NOTHING: LintedDocument = { keys: [], others: 0, remarks: [] }
+const NOTHING: ReturnType<typeof lintKeyDocument> = { keys: [], others: 0, remarks: [] }
 
 /** @throws CommandError for a place that no keys may come from. */
 export async function inspect(
@@ -59,21 +33,18 @@ export async function inspect(
 ): Promise<KeyInspection> {
   if (place.kind !== 'file') return await inspectRemote(place, options, context)
   const text = await readTextFile(place.where, context)
+  const linted = lintKeyDocument(documentIn(text, place.where), options.algorithmName)
   return {
     where: place.where,
     discovered: undefined,
     failure: undefined,
     answer: undefined,
-    ...lintKeyDocument(documentIn(text, place.where), options.algorithmName),
+    ...linted,
   }
 }
 
 /** The keys that are fetched, and what came with them. */
-async function inspectRemote(
-  place: RemotePlace,
-  options: KeyOptions,
-  context: Context,
-): Promise<KeyInspection> {
+async function inspectRemote(place: RemotePlace, options: KeyOptions, context: Context) {
   const { source: keys, seen, where } = await keysBehind(place, options, context)
   try {
     await untilInterrupted(keys.refresh(), context.signal)
@@ -90,8 +61,10 @@ async function inspectRemote(
     where,
     discovered: place.kind === 'issuer' ? discoveredIn(seen) : undefined,
     ...linted,
+    /** Why there are no keys, in core's words. */
     failure: lastFailure && { reason: lastFailure.reason, detail: lastFailure.detail },
-    answer,
+    /** Of a URL. */
+    answer: answer as KeyAnswer | undefined,
     remarks: [
       ...linted.remarks,
       ...answerRemarks(answer, untriedKeys),
@@ -100,7 +73,8 @@ async function inspectRemote(
   }
 }
 
-function discoveredIn({ metadata, url }: SeenDocument): Discovered {
+/** What was asked for the keys of an issuer, and what its metadata name. */
+function discoveredIn({ metadata, url }: SeenDocument) {
   return { metadata: [...metadata].map(([asked, status]) => ({ url: asked, status })), keyUrl: url }
 }
 
@@ -116,7 +90,9 @@ function answerOf({ response, clockDifference }: SeenDocument, maxAge: number | 
     contentType: header('content-type'),
     cacheControl: header('cache-control'),
     age: header('age'),
+    /** How long this process would keep the document before it asks again. */
     maxAge,
+    /** How far the clock of the server is ahead of ours. */
     clockDifference,
   }
 }

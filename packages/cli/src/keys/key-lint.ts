@@ -6,36 +6,12 @@ import { entriesOf, memberOf } from '../input/unread-json.ts'
 // Looks at each entry of a key document by itself. Whether an entry can be used is decided by core, as in a verifier.
 
 /** What one entry of a key document says, and whether a verifier uses it. Values are as others wrote them. */
-export interface LintedKey {
-  /** From 1, as people count. */
-  readonly place: number
-  readonly kid: string | undefined
-  /** Such as `RSA, 2048 bits, e = 65537`. */
-  readonly kind: string
-  readonly use: string | undefined
-  readonly alg: string | undefined
-  /** RFC 7638; `undefined` if it cannot be used. */
-  readonly thumbprint: string | undefined
-  /** What it verifies where a verifier states no `algorithms`. */
-  readonly algorithms: readonly Algorithm[]
-  /** What it can verify where a verifier states that. */
-  readonly listable: readonly Algorithm[]
-  readonly privateMembers: readonly string[]
-  /** In core's words. */
-  readonly unusable: string | undefined
-}
+export type LintedKey = ReturnType<typeof lintedKey>
 
 /** A `problem` should be mended; a `note` is worth knowing. */
 export interface Remark {
   readonly level: 'problem' | 'note'
   readonly text: string
-}
-
-export interface LintedDocument {
-  readonly keys: readonly LintedKey[]
-  /** How many entries there are beyond those. */
-  readonly others: number
-  readonly remarks: readonly Remark[]
 }
 
 const MAX_SHOWN = 100
@@ -44,23 +20,29 @@ const MAX_SHOWN = 100
 export function lintKeyDocument(
   document: unknown,
   algorithmNames?: Readonly<Record<string, Algorithm>>,
-): LintedDocument {
+) {
   const entries = entriesOf(document)
   const keys = entries
     .slice(0, MAX_SHOWN)
     .map((entry, index) => lintedKey(entry, index + 1, algorithmNames))
   const remarks = [...keys.flatMap(keyRemarks), ...documentRemarks(keys)]
-  return { keys, others: entries.length - keys.length, remarks }
+  return {
+    keys,
+    /** How many there are beyond those. */ others: entries.length - keys.length,
+    remarks,
+  }
 }
 
 function lintedKey(
   entry: unknown,
   place: number,
   algorithmNames: Readonly<Record<string, Algorithm>> | undefined,
-): LintedKey {
+) {
   return {
+    /** From 1, as people count. */
     place,
     kid: textIn(entry, 'kid'),
+    /** Such as `RSA, 2048 bits, e = 65537`. */
     kind: kindOf(entry),
     use: textIn(entry, 'use'),
     alg: textIn(entry, 'alg'),

@@ -4,23 +4,12 @@ import type { Probed } from './judgement.ts'
 
 // Says which checks a probe has tested and which not. A refusal counts as a test only if the API lets a right token through.
 
-/** What no answer says anything about, and what to do for it. */
-interface Untested {
-  readonly what: string
-  readonly why: string
-}
-
-/** What a verdict is about, and what it is not. */
-export interface Coverage {
-  readonly tested: readonly string[]
-  readonly notTested: readonly Untested[]
-}
-
-/** @param absent Why there is no token in which a claim is wrong. */
-export function coverageOf(
-  probes: readonly Probed[],
-  absent: Readonly<Record<Claim, string>>,
-): Coverage {
+/**
+ * What a verdict is about, and what it is not, with what to do for it.
+ *
+ * @param absent Why there is no token in which a claim is wrong.
+ */
+export function coverageOf(probes: readonly Probed[], absent: Readonly<Record<Claim, string>>) {
   const parts: readonly (readonly [what: string, why: string | undefined])[] = [
     ['a valid token', validUntested(probes)],
     [PUBLIC_KEY_MAC, macUntested(probes)],

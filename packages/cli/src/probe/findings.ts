@@ -1,47 +1,31 @@
 import { challengeOf, type Complaint, LEVELS } from './challenge.ts'
 import type { Claim } from './claims.ts'
-import { type Coverage, coverageOf } from './coverage.ts'
+import { coverageOf } from './coverage.ts'
 import { complaintsAbout, expectedStatus, type Probed } from './judgement.ts'
 
 // The verdict of a probe: gathers what is wrong with single answers, and compares answers with each other.
-
-/** One request of the report. Nothing in it is a token, or text of the API. */
-export interface ProbeRow {
-  readonly name: string
-  readonly outcome: 'ok' | Complaint['level']
-  /** `undefined` if there was no answer. */
-  readonly status: number | undefined
-  readonly expected: string
-  /** Why a verifier refuses it. */
-  readonly reason: string | undefined
-}
 
 /** One finding, with the requests that it is about. */
 export interface ProbeFinding extends Complaint {
   readonly requests: readonly string[]
 }
 
-export interface ProbeFindings extends Coverage {
-  /**
-   * `breach` if anything was let through that has to be refused. `unclear` if answers say nothing about credentials, and
-   * nothing else is wrong. `sound` is about what was tested, and nothing more.
-   */
-  readonly verdict: 'breach' | 'faulty' | 'unclear' | 'sound'
-  readonly rows: readonly ProbeRow[]
-  /** The worst first. */
-  readonly findings: readonly ProbeFinding[]
-}
+export type ProbeFindings = ReturnType<typeof judgeProbe>
 
-const VERDICTS: Readonly<Record<Complaint['level'], ProbeFindings['verdict']>> = {
+/**
+ * By the worst finding. `breach` if anything was let through that has to be refused. `unclear` if answers say nothing about
+ * credentials, and nothing else is wrong. `sound` is about what was tested, and nothing more.
+ */
+const VERDICTS = {
   breach: 'breach',
   problem: 'faulty',
   unclear: 'unclear',
   warning: 'sound',
   note: 'sound',
-}
+} as const
 
 /**
- * Judges all answers.
+ * Judges all answers. Nothing of it is a token, or text of the API.
  *
  * @param absent Why there is no token in which a claim is wrong.
  * @param again The first unproven token once more: what differs between its two answers is not about the token.
@@ -50,7 +34,7 @@ export function judgeProbe(
   probes: readonly Probed[],
   absent: Readonly<Record<Claim, string>>,
   again: Probed | undefined,
-): ProbeFindings {
+) {
   const judged = probes.map((probed) => ({
     probed,
     complaints: complaintsAbout(probed, rightStatus(probed, probes)),
@@ -65,11 +49,14 @@ export function judgeProbe(
     verdict: VERDICTS[worst],
     rows: judged.map(({ probed, complaints }) => ({
       name: probed.probe.name,
-      outcome: worstOf(complaints) ?? 'ok',
+      outcome: worstOf(complaints) ?? ('ok' as const),
+      /** `undefined` if there was no answer. */
       status: probed.answer.failure === undefined ? probed.answer.status : undefined,
       expected: expectedStatus(probed),
+      /** Why a verifier refuses it. */
       reason: probed.refusal?.reason,
     })),
+    /** The worst first. */
     findings,
     ...coverageOf(probes, absent),
   }

@@ -3,15 +3,12 @@ import { askControl, type ControlOptions } from '../serve/control-client.ts'
 import { isLoopback } from '../serve/secret.ts'
 import { CommandError, EXIT } from '../surroundings/exit-code.ts'
 import type { Context } from '../surroundings/terminal.ts'
-import { type Claim, claimsIn, lastingClaims, type WrongToken } from './claims.ts'
+import { type Claim, claimsIn, lastingClaims } from './claims.ts'
 
 // Gets tokens with one wrong claim from `portcullis serve`, because nobody but the issuer can sign them.
 
 /** Tokens that `portcullis serve` has signed for a probe. */
-export interface Minted {
-  readonly right: string
-  readonly wrong: readonly WrongToken[]
-}
+export type Minted = NonNullable<Awaited<ReturnType<typeof mintedTokens>>>
 
 /** Seconds. More than any API tolerates. */
 const LONG = 3600
@@ -31,7 +28,7 @@ export async function mintedTokens(
   good: string | undefined,
   { allowInsecure }: Pick<ControlOptions, 'allowInsecure'>,
   context: Context,
-): Promise<Minted | undefined> {
+) {
   const url = serviceUrl(issuerUrl, context)
   if (url === undefined) return undefined
   const where = { url, ...(allowInsecure === true && { allowInsecure }) }

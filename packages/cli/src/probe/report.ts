@@ -1,16 +1,14 @@
 import { printable } from '../surroundings/printable.ts'
 import type { Style, Terminal } from '../surroundings/terminal.ts'
 import { wrapped } from '../surroundings/wrapped.ts'
-import type { ProbeFinding, ProbeFindings, ProbeRow } from './findings.ts'
+import type { ProbeFinding, ProbeFindings } from './findings.ts'
 
 // Prints the findings of a probe, for people and as JSON.
 
-/** A report that anybody may read: it has no token in it. */
-export interface ProbeReport extends ProbeFindings {
-  /** Without its query. */
-  readonly url: string
-  readonly method: string
-}
+/** A report that anybody may read: it has no token in it. The URL is without its query. */
+export type ProbeReport = ProbeFindings & { readonly url: string; readonly method: string }
+
+type ProbeRow = ProbeFindings['rows'][number]
 
 const VERDICTS: Readonly<Record<ProbeFindings['verdict'], readonly [text: string, Style]>> = {
   breach: ['BREACH', 'red'],

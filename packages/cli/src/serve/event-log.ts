@@ -35,23 +35,16 @@ export interface LoggedEvent extends Happening {
   readonly time: number
 }
 
-/** The newest events, and who is told of each new one. */
-export interface EventLog {
-  add(happening: Happening): void
-  /** The events that are kept and came after that one. */
-  after(id: number): readonly LoggedEvent[]
-  /** @returns A function that ends it. */
-  watch(listener: (event: LoggedEvent) => void): () => void
-}
+export type EventLog = ReturnType<typeof createEventLog>
 
-/** @param max How many events are kept. */
-export function createEventLog(clock: Clock, max: number): EventLog {
+/** The newest events, and who is told of each new one. @param max How many events are kept. */
+export function createEventLog(clock: Clock, max: number) {
   const events: LoggedEvent[] = []
   const listeners = new Set<{ readonly tell: (event: LoggedEvent) => void }>()
   let last = 0
 
   return {
-    add(happening) {
+    add(happening: Happening): void {
       last += 1
       const event = { ...happening, id: last, time: clock.now() }
       // Many at once, since each removal moves all that stay.
@@ -59,8 +52,11 @@ export function createEventLog(clock: Clock, max: number): EventLog {
       events.push(event)
       for (const { tell } of listeners) tell(event)
     },
-    after: (id) => events.slice(-max).filter((event) => event.id > id),
-    watch(tell) {
+    /** The events that are kept and came after that one. */
+    after: (id: number): readonly LoggedEvent[] =>
+      events.slice(-max).filter((event) => event.id > id),
+    /** @returns A function that ends it. */
+    watch(tell: (event: LoggedEvent) => void): () => void {
       const listening = { tell }
       listeners.add(listening)
       return () => {

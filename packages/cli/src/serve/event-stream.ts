@@ -8,22 +8,16 @@ const MAX_STREAMS = 50
 /** Of these, so that one client leaves room for others. All that come from one address are one client: nothing else tells them apart. */
 const MAX_STREAMS_OF_ONE = 10
 
-/**
- * Answers with the events after one, then each new one as it comes (server-sent events); `undefined` if too many listen.
- *
- * @param address Where the client is.
- */
-export type EventStreams = (
-  after: number,
-  signal: AbortSignal,
-  address: string,
-) => Response | undefined
-
-export function createEventStreams(log: EventLog): EventStreams {
+export function createEventStreams(log: EventLog) {
   /** The address of each that is open. */
   const open: string[] = []
 
-  return (after, signal, address) => {
+  /**
+   * Answers with the events after one, then each new one as it comes (server-sent events); `undefined` if too many listen.
+   *
+   * @param address Where the client is.
+   */
+  return (after: number, signal: AbortSignal, address: string): Response | undefined => {
     const own = open.filter((each) => each === address).length
     if (open.length >= MAX_STREAMS || own >= MAX_STREAMS_OF_ONE) return undefined
     open.push(address)

@@ -4,7 +4,7 @@ import type { Clock } from '@portcullis/kit/time'
 import type { KeyPhases, TestIssuer } from '@portcullis/testing'
 
 import { cliHints, whatToDo } from '../explain/advice.ts'
-import { type Explained, explanationJson } from '../explain/explanation-report.ts'
+import { explanationJson } from '../explain/explanation-report.ts'
 import { tokenIn } from '../input/token-input.ts'
 import { CommandError } from '../surroundings/exit-code.ts'
 import { InputError } from './input.ts'
@@ -13,19 +13,7 @@ import type { ServeSettings } from './settings.ts'
 // Explains a token as services would judge it: with the keys that are served now, and with those of an earlier fetch.
 
 /** A token, and what services make of it: one that fetches the keys now, and one that has older ones. */
-export interface ExplainedToken extends Omit<Explained, 'share' | 'where' | 'commands'> {
-  readonly token: string
-  /** What was taken off, in words. */
-  readonly stripped: readonly string[]
-  /** When it was explained. Seconds since 1970-01-01T00:00:00Z. */
-  readonly now: number
-  /** Which of the service's keys made the signature, in words. */
-  readonly madeBy: string
-  /** Since when the document of the older keys was served; `undefined` if there are none. */
-  readonly inHandFrom: number | undefined
-  /** The fault for which those may not be what was fetched. */
-  readonly inHandFault: string | number | undefined
-}
+export type ExplainedToken = Awaited<ReturnType<typeof explainToken>>
 
 /** What the key endpoint serves from a moment on. */
 export interface ServedDocument {
@@ -53,7 +41,7 @@ export async function explainToken(
   text: string | undefined,
   { clock, rules, keys, served, inHand, fault }: Background,
   authUrl: string,
-): Promise<ExplainedToken> {
+) {
   const { token, stripped } = tokenOf(text)
   const { issuer = null, audience = null } = rules
   const explanation = await explain(
@@ -70,8 +58,10 @@ export async function explainToken(
   const signer = keys.find(({ thumbprint }) => thumbprint === explanation.signer?.thumbprint)
   return {
     token,
+    /** What was taken off, in words. */
     stripped,
     explanation,
+    /** When it was explained. Seconds since 1970-01-01T00:00:00Z. */
     now: clock.now(),
     hints: [
       // Those that are meant here are of other environments, and all of these are the service's own.
@@ -79,25 +69,21 @@ export async function explainToken(
       ...cliHints(token, { seen }),
     ],
     advice: adviceFor(explanation, signer, authUrl),
+    /** Which of the service's keys made the signature, in words. */
     madeBy: whoMade(explanation, signer),
+    /** Since when the document of the older keys was served; `undefined` if there are none. */
     inHandFrom: inHand?.from,
+    /** The fault for which those may not be what was fetched. */
     inHandFault: fault,
   }
 }
 
 /** The same for programs. */
 export function explainedJson(explained: ExplainedToken): object {
-  const { explanation, hints, advice, stripped, madeBy, inHandFrom, inHandFault } = explained
-  const { inHand } = explanation
+  const { stripped, madeBy, inHandFrom, inHandFault } = explained
+  const { inHand } = explained.explanation
   return {
-    ...explanationJson({
-      explanation,
-      hints,
-      advice,
-      commands: [],
-      where: 'the token service',
-      share: false,
-    }),
+    ...explanationJson({ ...explained, commands: [], where: 'the token service', share: false }),
     stripped,
     madeBy,
     inHand: inHand && {

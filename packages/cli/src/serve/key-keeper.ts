@@ -5,17 +5,7 @@ import { writeSecretFile } from './key-file.ts'
 
 // Saves the private keys after each change, so that a restart has them.
 
-/** Keeps the private keys of a service in a file. */
-export interface KeyKeeper {
-  /**
-   * Writes the keys as they are once it is their turn: one write at a time, so that the file ends with the last.
-   *
-   * @throws InputError if they cannot be written: the service goes on with them, but a restart will not.
-   */
-  keep(issuer: TestIssuer): Promise<void>
-  /** Resolves when nothing is being written any more. */
-  settled(): Promise<void>
-}
+export type KeyKeeper = ReturnType<typeof createKeyKeeper>
 
 /**
  * @param path `undefined` keeps nothing.
@@ -25,7 +15,7 @@ export function createKeyKeeper(
   path: string | undefined,
   report: (failure: string) => void,
   write: (path: string, text: string) => Promise<void> = writeSecretFile,
-): KeyKeeper {
+) {
   let last: Promise<void> = Promise.resolve()
 
   async function writeKeys(file: string, issuer: TestIssuer): Promise<void> {
@@ -40,7 +30,12 @@ export function createKeyKeeper(
   }
 
   return {
-    async keep(issuer) {
+    /**
+     * Writes the keys as they are once it is their turn: one write at a time, so that the file ends with the last.
+     *
+     * @throws InputError if they cannot be written: the service goes on with them, but a restart will not.
+     */
+    async keep(issuer: TestIssuer): Promise<void> {
       if (path === undefined) return
       const writing = last.then(async () => {
         await writeKeys(path, issuer)
@@ -50,6 +45,9 @@ export function createKeyKeeper(
       })
       await writing
     },
-    settled: async () => await last,
+    /** Resolves when nothing is being written any more. */
+    settled: async (): Promise<void> => {
+      await last
+    },
   }
 }

@@ -9,7 +9,7 @@ import {
 
 import type { Fetch } from '../surroundings/surroundings.ts'
 import { createEventLog, otherKeysFault } from './event-log.ts'
-import { type ExplainedToken, explainToken, type ServedDocument } from './explain-token.ts'
+import { explainToken, type ServedDocument } from './explain-token.ts'
 import { InputError } from './input.ts'
 import type { KeyKeeper } from './key-keeper.ts'
 import { mintedBy } from './minting.ts'
@@ -138,7 +138,7 @@ export async function createService(
       return cleared.length
     },
     /** What services make of a token. Nothing of it is kept. @param authUrl Where the service is, for what it says. @throws InputError */
-    async explain(token: string | undefined, authUrl: string): Promise<ExplainedToken> {
+    async explain(token: string | undefined, authUrl: string) {
       const events = log.after(0)
       const fetched = events.findLast(
         ({ type, endpoint, status }) => type === 'request' && endpoint === 'keys' && status === 200,

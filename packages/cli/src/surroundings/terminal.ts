@@ -13,25 +13,7 @@ export type Style = 'plain' | 'bold' | 'red' | 'green'
 export type StyledLine = readonly (readonly [style: Style, text: string])[]
 
 /** Says things: data on stdout, talk on stderr. The one place that decides about colour. */
-export interface Terminal {
-  /** A line of data. */
-  print(line?: string): void
-  /** After an empty line, a text behind a word, broken into lines below its beginning. */
-  paragraph(word: string, text: string, style?: Style): void
-  /** A line for the user, who may have sent stdout elsewhere. */
-  say(line: string): void
-  /** A text of `print` in a style, where stdout shows styles. The text must mean the same without. */
-  style(style: Style, text: string): string
-  /** Whether lines of stdout can be replaced: a person reads a terminal that has so many. */
-  canRewrite(lines: number): boolean
-  /** Lines in place of those that the last call has written. What is too long for a line is left out. */
-  rewrite(lines: readonly StyledLine[]): void
-  /** Characters of a line of stdout. */
-  readonly columns: number
-  /** Whether a person reads stdout at this moment. */
-  readonly isInteractive: boolean
-  readonly hasColour: { readonly stdout: boolean; readonly stderr: boolean }
-}
+export type Terminal = ReturnType<typeof createTerminal>
 
 /** The surroundings as a command gets them: with a terminal in place of the streams. */
 export interface Context extends Omit<Surroundings, 'stdout' | 'stderr'> {
@@ -44,25 +26,30 @@ const WIDTH = 80
 /** Columns. On a narrower terminal, lines that are replaced would say too little. */
 const NARROWEST = 72
 
-export function createTerminal({ stdout, stderr, env }: Surroundings): Terminal {
+export function createTerminal({ stdout, stderr, env }: Surroundings) {
   let rewritable = 0
   const hasColour = { stdout: showsColour(stdout, env), stderr: showsColour(stderr, env) }
+  /** A text of `print` in a style, where stdout shows styles. The text must mean the same without. */
   const style = (name: Style, text: string) =>
     hasColour.stdout && name !== 'plain' ? styleText(name, text, { validateStream: false }) : text
   return {
-    print(line = '') {
+    /** A line of data. */
+    print(line = ''): void {
       stdout.write(`${line}\n`)
     },
-    paragraph(word, text, name = 'plain') {
+    /** After an empty line, a text behind a word, broken into lines below its beginning. */
+    paragraph(word: string, text: string, name: Style = 'plain'): void {
       const lines = wrapped(text, stdout.columns ?? WIDTH, word.length + 2)
       stdout.write(`\n${style(name, word)}: ${lines}\n`)
     },
-    canRewrite: (lines) =>
+    /** Whether lines of stdout can be replaced: a person reads a terminal that has so many. */
+    canRewrite: (lines: number) =>
       stdout.isTTY === true &&
       env['TERM'] !== 'dumb' &&
       (stdout.columns ?? WIDTH) >= NARROWEST &&
       (stdout.rows ?? 0) > lines,
-    rewrite(lines) {
+    /** Lines in place of those that the last call has written. What is too long for a line is left out. */
+    rewrite(lines: readonly StyledLine[]): void {
       const columns = stdout.columns ?? WIDTH
       const texts = lines.map((line) =>
         clipped(line, columns)
@@ -74,12 +61,13 @@ export function createTerminal({ stdout, stderr, env }: Surroundings): Terminal 
       stdout.write(`${back}${texts.join('\n')}\n`)
       rewritable = lines.length
     },
-    say(line) {
+    /** A line for the user, who may have sent stdout elsewhere. */
+    say(line: string): void {
       stderr.write(`${line}\n`)
     },
     style,
+    /** Characters of a line of stdout. */
     columns: stdout.columns ?? WIDTH,
-    isInteractive: stdout.isTTY === true,
     hasColour,
   }
 }

@@ -15,26 +15,18 @@ import type { Guard } from './tally.ts'
 // The servers of `try`, on free ports of this machine: a token service, and an API with a guard of Portcullis on one path and one
 // of jose on another.
 
-export interface Stage extends AsyncDisposable {
-  /** A token that the service signs at this moment. */
-  token(): Promise<string>
-  /** A genuine token with a signature that nobody made: that is also what tokens of a new key look like to a guard. */
-  forge(genuine: string): string
-  /** Calls the API. @returns The status of its answer. */
-  call(guard: Guard, token: string): Promise<number>
-  rotate(kid: NewKid): Promise<void>
-}
-
 /** Where the token service has its key as a set: jose reads nothing else. */
 const SET_PATH = '/keys'
 /** Of a key of 2048 bits. */
 const SIGNATURE_OCTETS = 256
 
+export type Stage = Awaited<ReturnType<typeof createStage>>
+
 /** @param asked Hears of each request for keys. */
 export async function createStage(
   { clock, fetch, signal }: { clock: Clock; fetch: Fetch; signal: AbortSignal },
   asked: (guard: Guard) => void,
-): Promise<Stage> {
+) {
   const issuer = await createTestIssuer({ clock, maxRequests: 1 })
   issuer.watchRequests(({ endpoint }) => {
     if (endpoint === 'keys') asked('portcullis')
@@ -59,21 +51,24 @@ export async function createStage(
   const { port } = api.address() as AddressInfo // it listens on a port
 
   return {
+    /** A token that the service signs at this moment. */
     token: async () => await issuer.token({ claims: { sub: 'ada' } }),
-    forge(genuine) {
+    /** A genuine token with a signature that nobody made: that is also what tokens of a new key look like to a guard. */
+    forge(genuine: string): string {
       const [header = '', payload = ''] = genuine.split('.')
       return `${header}.${payload}.${randomBytes(SIGNATURE_OCTETS).toString('base64url')}`
     },
-    async call(guard, token) {
+    /** Calls the API. @returns The status of its answer. */
+    async call(guard: Guard, token: string): Promise<number> {
       const headers = { authorization: `Bearer ${token}` }
       const { status, body } = await fetch(`http://127.0.0.1:${port}/${guard}`, { headers, signal })
       await body?.cancel()
       return status
     },
-    async rotate(kid) {
+    async rotate(kid: NewKid): Promise<void> {
       await issuer.rotate({ kid })
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       api.close()
       api.closeAllConnections()
       await service.close()

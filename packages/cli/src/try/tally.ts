@@ -7,52 +7,33 @@ export type Guard = (typeof GUARDS)[number]
 /** What a call was made with: a token of the old key, of the new one, or one that nobody should accept. */
 export type Kind = 'old' | 'new' | 'forged'
 
-/** What a guard answered. */
-export interface Answers {
-  /** Of genuine tokens. */
-  readonly accepted: number
-  readonly refused: number
-  /** The answer to the first token of the new key, and how long it took; `undefined` before. */
-  readonly firstOfNewKey: { readonly status: number; readonly seconds: number } | undefined
-  readonly forgedRefused: number
-  readonly forgedAccepted: number
-  /** How often it asked for keys, and how often of that since the flood began. */
-  readonly keyRequests: number
-  readonly keyRequestsInFlood: number
-  /** What became of genuine tokens, in equal parts of the time. */
-  readonly course: readonly Moment[]
-}
-
 /** Of genuine tokens: none came, all were accepted, or one was refused. */
 export type Moment = 'none' | 'accepted' | 'refused'
 
-/** One call of the API. */
+/** One call of the API. Times are seconds. */
 interface Call {
   readonly kind: Kind
-  /** When it was sent. Seconds since the start. */
+  /** When it was sent, since the start. */
   readonly at: number
   readonly status: number
   readonly took: number
 }
 
-export interface Tally {
-  answered(guard: Guard, call: Call): void
-  /** From now on, requests for keys are those of the flood as well. */
-  floodBegins(): void
-  keysAsked(guard: Guard): void
-  of(guard: Guard): Answers
-}
+export type Tally = ReturnType<typeof createTally>
+
+/** What a guard answered. */
+export type Answers = Omit<ReturnType<typeof emptyCounts>, 'firstAt'>
 
 /** Parts of the time that a course has, at most: one of a second, or longer. */
 const MOST_PARTS = 60
 
 /** @param seconds The whole length. */
-export function createTally(seconds: number): Tally {
+export function createTally(seconds: number) {
   const parts = Math.max(1, Math.min(MOST_PARTS, Math.floor(seconds)))
   let isFlood = false
   const counts = { portcullis: emptyCounts(parts), jose: emptyCounts(parts) }
   return {
-    answered(guard, { kind, at, status, took }) {
+    answered(guard: Guard, { kind, at, status, took }: Call): void {
       const count = counts[guard]
       const isAccepted = status === 200
       if (kind === 'forged') {
@@ -67,14 +48,15 @@ export function createTally(seconds: number): Tally {
       count.firstAt = at
       count.firstOfNewKey = { status, seconds: took }
     },
-    floodBegins() {
+    /** From now on, requests for keys are those of the flood as well. */
+    floodBegins(): void {
       isFlood = true
     },
-    keysAsked(guard) {
+    keysAsked(guard: Guard): void {
       counts[guard].keyRequests++
       if (isFlood) counts[guard].keyRequestsInFlood++
     },
-    of: (guard) => {
+    of(guard: Guard): Answers {
       const { firstAt: _, course, ...answers } = counts[guard]
       return { ...answers, course: [...course] }
     },
@@ -83,14 +65,17 @@ export function createTally(seconds: number): Tally {
 
 function emptyCounts(parts: number) {
   return {
+    /** Of genuine tokens. */
     accepted: 0,
     refused: 0,
-    firstOfNewKey: undefined as Answers['firstOfNewKey'],
+    /** The answer to the first token of the new key, and how long it took; `undefined` before. */
+    firstOfNewKey: undefined as { status: number; seconds: number } | undefined,
     firstAt: Infinity,
     forgedRefused: 0,
     forgedAccepted: 0,
     keyRequests: 0,
     keyRequestsInFlood: 0,
+    /** What became of genuine tokens, in equal parts of the time. */
     course: Array.from({ length: parts }, (): Moment => 'none'),
   }
 }
