@@ -11,7 +11,7 @@ const TABLE = `
 cli           | @portcullis/core          | *
 cli           | @portcullis/core/explain  | *
 cli           | @portcullis/core/verifier | commands/explain
-cli           | @portcullis/testing       | probe/challenge probe/credentials serve/service serve/session-end try/stage
+cli           | @portcullis/testing       | probe/challenge probe/credentials serve/service try/stage
 cli           | commander                 | *
 cli           | hono                      | pages/pages
 cli           | hono/html                 | *

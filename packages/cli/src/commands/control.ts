@@ -133,7 +133,6 @@ export function registerFault(command: Command, context: Context): void {
     })
 }
 
-/** The key that signs, on stdout. */
 function showKeys(state: Readonly<Record<string, unknown>>, { terminal }: Context): void {
   const { keys, pending, pendingSecondsLeft: left } = state
   if (!Array.isArray(keys)) throw unexpected()

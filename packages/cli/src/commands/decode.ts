@@ -26,7 +26,6 @@ export function registerDecode(command: Command, context: Context): void {
     })
 }
 
-/** @throws CommandError for what is no JWT. */
 function read(token: string, part: 'header' | 'payload'): unknown {
   const parts = token.split('.', 6).length
   if (parts === 5) throw undecodable('it is encrypted (JWE)')

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 
-import type { Checked } from '../doctor/installed.ts'
 import { checkPackages } from '../doctor/packages.ts'
 import { checkService } from '../doctor/service.ts'
 import { checkTypeScript } from '../doctor/typescript.ts'
@@ -9,8 +8,7 @@ import type { KeyOptions } from '../keys/key-choice.ts'
 import { EXIT } from '../surroundings/exit-code.ts'
 import { untilInterrupted } from '../surroundings/interruption.ts'
 import { printable, printableJson } from '../surroundings/printable.ts'
-import type { Context, Style } from '../surroundings/terminal.ts'
-import { wrapped } from '../surroundings/wrapped.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // The command `doctor`: runs the checks of doctor/ and of the token service, and prints them. It only reads.
 
@@ -49,24 +47,13 @@ export function registerDoctor(command: Command, context: Context): void {
       const checks = lists.flat()
       if (options.json === true) {
         terminal.print(printableJson({ schemaVersion: 1, checks }, 2))
-      } else show(checks, context)
+      } else {
+        const width = Math.max(...checks.map(({ name }) => name.length)) + 2
+        for (const { name, outcome, text } of checks) {
+          terminal.check(outcome, name.padEnd(width), printable(text))
+        }
+      }
       const isSound = checks.every(({ outcome }) => outcome !== 'problem')
       context.exitWith(isSound ? EXIT.ok : EXIT.refused)
     })
-}
-
-const MARKS: Readonly<Record<Checked['outcome'], readonly [text: string, style: Style]>> = {
-  ok: ['ok  ', 'green'],
-  problem: ['FAIL', 'red'],
-  note: ['note', 'bold'],
-  skipped: ['--  ', 'plain'],
-}
-
-function show(checks: readonly Checked[], { terminal }: Context): void {
-  const width = Math.max(...checks.map(({ name }) => name.length))
-  for (const { name, outcome, text } of checks) {
-    const [mark, style] = MARKS[outcome]
-    const lines = wrapped(printable(text), terminal.columns, width + 10)
-    terminal.print(`  ${terminal.style(style, mark)}  ${name.padEnd(width)}  ${lines}`)
-  }
 }

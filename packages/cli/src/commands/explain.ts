@@ -173,7 +173,6 @@ function commandsFor(
   return line === undefined ? [] : [line]
 }
 
-/** What the sender of the token has proven, as the command line states it. */
 function possessionOf({ jkt, x5tS256 }: ExplainOptions): Possession | undefined {
   const stated = [
     ['--jkt', jkt],

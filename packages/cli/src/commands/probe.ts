@@ -182,7 +182,6 @@ function ofFile(token: string | undefined, right: string | undefined): readonly 
   return [{ name: 'your expired token', claim: 'exp', token, right, isMinted: false }]
 }
 
-/** Why there is no token in which a claim is wrong, and what to do for one. */
 function absentClaims(minted: Minted | undefined): Readonly<Record<Claim, string>> {
   const unnamed = 'the tokens of the issuer do not have it'
   const unsigned =
@@ -214,7 +213,6 @@ function targetOf(
   return { url, method, timeout }
 }
 
-/** What a verifier would say of the token. */
 async function verdictOn(
   { token }: ProbeCase,
   keys: ChosenKeys | undefined,

@@ -8,7 +8,6 @@ import type { Context } from '../surroundings/terminal.ts'
 
 // How commands reach the Redis stream of revocations: `revoke` writes to it, `explain` asks it.
 
-/** Where the revocations are, as the command line says. */
 export interface StreamOptions {
   readonly redisUrl?: string
   readonly stream?: string
@@ -20,7 +19,6 @@ export function takesStream(command: Command): Command {
     .option('--stream <key>', 'its key (default: portcullis:revocations)', flags.notEmpty)
 }
 
-/** @throws CommandError if none is stated. */
 export function redisUrlOf({ redisUrl }: StreamOptions, { env }: Context): string {
   const url = redisUrl ?? env['REDIS_URL'] ?? ''
   if (url !== '') return url

@@ -71,7 +71,6 @@ interface Revocation {
 
 type Owner = Parameters<RedisRevocations['revokeBefore']>[0]
 
-/** Whose tokens are meant, by one name; `undefined` if none is stated. */
 function ownerIn({ iss, sub, clientId, sid }: RevokeOptions): Owner | undefined {
   const named = Object.entries({ sub, client_id: clientId, sid }).filter(
     ([, value]) => value !== undefined,

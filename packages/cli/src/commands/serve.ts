@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
@@ -78,7 +79,6 @@ export function registerServe(command: Command, context: Context): void {
     })
 }
 
-/** Serves until it is interrupted. */
 async function serve(options: ServeOptions, context: Context): Promise<void> {
   const { env, terminal, signal } = context
   if (env['NODE_ENV']?.trim().toLowerCase() === 'production') {
@@ -107,7 +107,7 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
     if (readyFile) await writeSecretFile(readyFile, `${JSON.stringify({ ...ready, secret })}\n`)
     if (options.json === true) terminal.print(printableJson(ready))
     else announce(listening, options, secret !== undefined, context)
-    await aborted(signal)
+    if (!signal.aborted) await once(signal, 'abort')
   } finally {
     unwatch()
     await listening.close()
@@ -116,7 +116,6 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
   }
 }
 
-/** What the control interface demands; nothing on the loopback. */
 function secretFor({ host }: ServeOptions, { env, terminal }: Context): string | undefined {
   if (isLoopback(host)) return undefined
   const stated = statedSecret(env)
@@ -206,18 +205,4 @@ function announce(
   const { introspectionUrl } = listening
   if (introspectionUrl === undefined) return
   terminal.say(`  ask     curl -u client:secret -d token=... ${introspectionUrl}`)
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolvePromise) => {
-    if (signal.aborted) resolvePromise()
-    else
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolvePromise()
-        },
-        { once: true },
-      )
-  })
 }

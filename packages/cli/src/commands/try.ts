@@ -60,7 +60,6 @@ async function showStory(story: Story, context: Context): Promise<void> {
 const HEIGHT = 21
 const WIDTH = 76
 
-/** In place, as in a terminal. */
 function rewriting(story: Story, terminal: Terminal): (playing: Playing) => void {
   return (playing) => {
     terminal.rewrite(linesOf(story, playing))

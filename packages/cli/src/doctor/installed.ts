@@ -7,7 +7,6 @@ import { memberOf } from '../input/unread-json.ts'
 
 // Finds packages in node_modules as Node does, from a folder upwards. It reads manifests, and loads no code of theirs.
 
-/** What came of one check of a folder. */
 export interface Checked {
   readonly name: string
   /** A `problem` should be mended; a `note` is worth knowing. */
@@ -15,7 +14,6 @@ export interface Checked {
   readonly text: string
 }
 
-/** A package as it is installed somewhere. */
 export interface Installed {
   readonly name: string
   readonly version: string
@@ -37,7 +35,6 @@ export async function findPackage(name: string, from: string): Promise<Installed
   return undefined
 }
 
-/** Our packages that a folder finds. */
 export async function ourPackages(from: string): Promise<readonly Installed[]> {
   const lists = await Promise.all(
     upwards(from).map(
@@ -76,7 +73,6 @@ function upwards(folder: string): readonly string[] {
   return parent === folder ? [folder] : [folder, ...upwards(parent)]
 }
 
-/** What can be read of a file or a folder; `undefined` if it is not there. */
 export async function ifThere<Value>(reading: Promise<Value>): Promise<Value | undefined> {
   return await reading.catch(() => undefined)
 }

@@ -14,7 +14,6 @@ import { isInRange } from './version-range.ts'
 // The checks of `doctor` about Node and packages: supported versions, one version of all our packages, one copy of core, and where
 // `@portcullis/testing` is listed.
 
-/** What is installed in a folder: our packages, and what they are made for. */
 export async function checkPackages(
   folder: string,
   nodeVersion: string,
@@ -44,7 +43,6 @@ function checkNode(version: string, ours: readonly Installed[]): Checked {
   return { name: 'node', outcome, text: `${version}; supported are ${range}` }
 }
 
-/** The packages have one version together. */
 function checkVersions(ours: readonly Installed[]): Checked {
   const versions = new Set(ours.map(({ version }) => version))
   const names = ours.map(({ name, version }) => `${name}@${version}`).join(', ')

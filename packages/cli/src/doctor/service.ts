@@ -6,7 +6,6 @@ import type { Checked } from './installed.ts'
 
 // What `doctor` says of AUTH_URL: a token service with one key, an issuer with metadata, or neither; and of the clock there.
 
-/** Whether keys can be had from `AUTH_URL`, what they are, and what code gets them. */
 export async function checkService(
   options: KeyOptions,
   context: Context,

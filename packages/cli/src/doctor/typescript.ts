@@ -14,7 +14,6 @@ import { isInRange } from './version-range.ts'
 /** Seconds. */
 const TIMEOUT = 20
 
-/** Whether the compiler of a folder finds our packages, by the settings that it says it has. */
 export async function checkTypeScript(folder: string): Promise<readonly Checked[]> {
   const compiler = await findPackage('typescript', folder)
   if (compiler === undefined || !(await ifThere(stat(join(folder, 'tsconfig.json'))))) {

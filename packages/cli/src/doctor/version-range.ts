@@ -2,15 +2,10 @@
 
 type Version = readonly [major: number, minor: number, patch: number]
 
-/** One comparator, such as `^5.1` or `>=20`. */
 const COMPARATOR =
   /^(?<sign>\^|~|>=|<=|>|<|=|)v?(?<major>\d+)(?:\.(?<minor>\d+|x|\*))?(?:\.(?<patch>\d+|x|\*))?$/
 
-/**
- * Whether a version is in a range of package.json. What is behind a hyphen does not count.
- *
- * @returns `undefined` if the range cannot be read: there are more forms than are read here.
- */
+/** `undefined` for a range that cannot be read: there are more forms. What is behind a hyphen does not count. */
 export function isInRange(version: string, range: string): boolean | undefined {
   const found = readVersion(version)
   if (found === undefined) return undefined

@@ -1,13 +1,12 @@
 import { adviceOn, type Explanation } from '@portcullis/core/explain'
 
-import type { SeenDocument } from '../keys/seen-document.ts'
+import { CLOCKS_MAY_DIFFER, clockWords, type SeenDocument } from '../keys/seen-document.ts'
 import { isKeyedWithPublicKey } from './public-key-mac.ts'
 import { findShortKey } from './short-key.ts'
 
 // What `explain` adds to the explanation of core: hints about clocks, short keys and one known attack, and for each reason a sentence on
 // what to do.
 
-/** A further hint, which core has no business with. */
 export interface CliHint {
   readonly name:
     | 'clock_differs'
@@ -25,19 +24,10 @@ interface SeenKeys {
   readonly seen: Pick<SeenDocument, 'text' | 'clockDifference'>
 }
 
-/** Seconds. `Date` has no fractions, and an answer takes its time. */
-const CLOCKS_MAY_DIFFER = 5
-
 export function cliHints(token: string, { seen }: SeenKeys): readonly CliHint[] {
   const hints: CliHint[] = []
-  const difference = Math.round(seen.clockDifference ?? 0)
-  if (Math.abs(difference) > CLOCKS_MAY_DIFFER) {
-    const side = difference > 0 ? 'ahead of' : 'behind'
-    hints.push({
-      name: 'clock_differs',
-      text: `the clock of the token service is ${Math.abs(difference)} s ${side} the one of this machine`,
-    })
-  }
+  const clock = clockWords('the token service', seen)
+  if (clock !== undefined) hints.push({ name: 'clock_differs', text: clock })
   if (isKeyedWithPublicKey(token, seen.text)) {
     hints.push({
       name: 'mac_with_public_key',
@@ -56,7 +46,6 @@ export function cliHints(token: string, { seen }: SeenKeys): readonly CliHint[] 
   return hints
 }
 
-/** What the times of a token say about clocks, where the clock of the token service cannot be seen. */
 export function timeHints(
   { refusal, provenClaims }: Explanation,
   { seen }: SeenKeys,
@@ -109,11 +98,7 @@ export function metadataHints(
 const WITHOUT_METADATA =
   'compare the issuer with `iss` of a token. If it publishes no metadata, state --auth-url (a token service with one key) or --keys-url. If you run the API: Use remoteKeys(url) for such an issuer, not discoverKeys(issuer).'
 
-/**
- * What to do, in words; `undefined` for a token that is accepted.
- *
- * @param hints Of this program. One may say more than those of core.
- */
+/** @param hints Of this program. One may say more than those of core. */
 export function whatToDo(
   explanation: Pick<Explanation, 'refusal' | 'hints'>,
   hints: readonly CliHint[] = [],

@@ -31,7 +31,6 @@ export function claimsText(claims: unknown, now: number): string {
     .join('\n')
 }
 
-/** A line for each time of the claims. */
 export function timeLines(claims: unknown, now: number): readonly string[] {
   if (typeof claims !== 'object' || claims === null) return []
   return Object.entries(claims).flatMap(([name, value]) => {

@@ -3,12 +3,7 @@ import type { Surroundings } from '../surroundings/surroundings.ts'
 
 // Writes commands of this program that somebody can paste into a shell.
 
-/**
- * A command that runs as it stands, on one line.
- *
- * @param words What follows the name of the program.
- * @returns `undefined` if a terminal could not show a word as it is, because of a control character for example.
- */
+/** A command that runs as it stands, on one line; `undefined` if a terminal could not show a word as it is. */
 export function commandLine(
   words: readonly string[],
   env: Surroundings['env'],

@@ -11,31 +11,22 @@ import type { Answered } from './opaque-token.ts'
 
 // Prints an explanation of core, for people and as JSON. With `--share` no value of a claim is in it.
 
-/** What a report is made of. */
 export interface Explained {
   readonly explanation: Explanation
   readonly hints: readonly (Explanation['hints'][number] | CliHint)[]
   readonly advice: string | undefined
   /** What can be run next, as it stands. */
   readonly commands: readonly string[]
-  /** Where the keys are. */
   readonly where: string
-  /** Without values of claims, for a ticket. */
   readonly share: boolean
 }
 
-/** How a report is shown. */
 export interface Shown {
   readonly terminal: Terminal
   /** Seconds since 1970-01-01T00:00:00Z: times of claims are shown with their distance from it. */
   readonly now: number
 }
 
-const MARKS: Readonly<Record<Finding['outcome'], readonly [text: string, style: Style]>> = {
-  ok: ['ok  ', 'green'],
-  fail: ['FAIL', 'red'],
-  skipped: ['--  ', 'plain'],
-}
 const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
   accepted: 'green',
   refused: 'red',
@@ -47,18 +38,14 @@ type Verdict = Pick<Explanation, 'verdict'> & { readonly refusal?: AuthError | u
 
 export function printExplanation(explained: Explained, { terminal, now }: Shown): void {
   const { explanation, advice, commands, where, share } = explained
-  const { columns } = terminal
   terminal.print(headline(explanation, terminal))
   terminal.print()
   const why = whyUnproven(explanation.findings)
   for (const finding of explanation.findings) {
     const isFirstUnproven = finding.check === 'type' && why !== undefined
     if (isFirstUnproven) terminal.print(`  not proven, since ${why}:`)
-    const [mark, style] = MARKS[finding.outcome]
-    const text = printable(textOf(finding, where, share))
-    const label = finding.check.padEnd(LABEL)
-    const indent = 2 + mark.length + 2 + LABEL
-    terminal.print(`  ${terminal.style(style, mark)}  ${label}${wrapped(text, columns, indent)}`)
+    const outcome = finding.outcome === 'fail' ? 'problem' : finding.outcome
+    terminal.check(outcome, finding.check.padEnd(LABEL), printable(textOf(finding, where, share)))
   }
   for (const { text } of hintsToShow(explained)) {
     terminal.paragraph('Hint', printable(inFlags(text)))
@@ -71,7 +58,6 @@ export function printExplanation(explained: Explained, { terminal, now }: Shown)
   printClaims('Not proven, anybody can write this', explanation.unprovenClaims, { terminal, now })
 }
 
-/** What the issuer says of an opaque token. */
 export function printAnswered(answered: Answered, share: boolean, { terminal, now }: Shown): void {
   const { verdict, detail, advice, claims } = answered
   terminal.print(headline(answered, terminal))
@@ -149,7 +135,7 @@ function hintsToShow({ hints, share }: Explained): Explained['hints'] {
   return share ? hints.filter(({ name }) => name !== CLAIM_HINT) : hints
 }
 
-/** The same for programs. A change that breaks readers gets another version. */
+/** A change that breaks readers gets another version. */
 export function explanationJson(explained: Explained): object {
   const { explanation, advice, commands, where, share } = explained
   const { verdict, refusal, findings, signer, header, provenClaims, unprovenClaims } = explanation

@@ -30,7 +30,6 @@ function isDiscoverable(issuer: string): boolean {
   }
 }
 
-/** What to run instead of a command without a place of keys; `undefined` if the token names no issuer that can be shown. */
 export function suggestion(
   token: string,
   argument: string | undefined,

@@ -10,7 +10,6 @@ import { whatToDo } from './advice.ts'
 
 // What `explain` knows of tokens that are no JWT: only their issuer can read them, and it is asked if the user says who asks.
 
-/** Who asks the issuer about a token, and where. */
 export interface IntrospectionOptions {
   readonly introspectionUrl?: string
   readonly clientId?: string
@@ -18,7 +17,6 @@ export interface IntrospectionOptions {
   readonly clientSecretFile?: string
 }
 
-/** Declares the options that {@link askIssuer} reads. */
 export function takesIntrospection(command: Command): Command {
   return command
     .option('--client-id <id>', 'what the issuer calls the API: asks it about an opaque token')
@@ -42,7 +40,6 @@ interface Asking extends IntrospectionOptions, VerifierFlags {
   readonly allowInsecure?: boolean
 }
 
-/** @throws CommandError for options that do not fit. */
 export async function askIssuer(
   token: string,
   options: Asking,

@@ -10,10 +10,7 @@ const RESERVED: ReadonlySet<string> = new Set(['keys', 'keysInHand'])
 /** Keys of another environment: not trusted, but recognised. */
 type OtherKeys = Pick<ChosenKeys, 'source' | 'failure'> & { readonly name: string }
 
-/**
- * @param stated Each as `name=place`.
- * @throws CommandError for one that cannot be read.
- */
+/** @param stated Each as `name=place`. @throws CommandError for one that cannot be read. */
 export async function otherKeys(
   stated: readonly string[],
   options: KeyOptions,

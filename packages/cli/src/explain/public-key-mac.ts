@@ -12,12 +12,7 @@ import { entriesOf, memberOf, partOf } from '../input/unread-json.ts'
 
 // Recognises one attack, so that `explain` can name it: a MAC that is keyed with the public key.
 
-/**
- * Whether the signature of a token is an HMAC keyed with one of the public keys of a document, in one of the spellings that
- * attacks use. This decides nothing: such a token is refused by its algorithm alone. It only names the attack.
- *
- * @see RFC 8725 section 2.1
- */
+/** Decides nothing: such a token is refused by its algorithm alone. It only names the attack of RFC 8725 section 2.1. */
 export function isKeyedWithPublicKey(token: string, document: string | undefined): boolean {
   const [header = '', payload = '', signature = ''] = token.split('.')
   const hash = HASHES.get(memberOf(partOf(token, 'header'), 'alg'))

@@ -5,7 +5,6 @@ import { publicKeysIn } from './public-key-mac.ts'
 
 // Recognises a signature of an RSA key that is too short, so that `explain` can name the reason.
 
-/** An RSA key that is shorter than any verifier of ours takes, and made a signature. */
 export interface ShortKey {
   readonly bits: number
   /** Whether the key is in the document, and so its signature was checked. If not, the length of the signature tells. */
@@ -16,12 +15,7 @@ const LEAST_BITS = 2048
 /** Bits of the short keys that there are. Another length of a signature means that the token was cut. */
 const SHORT_KEYS: ReadonlySet<number> = new Set([512, 768, 1024, 1536])
 
-/**
- * Finds the short RSA key that signed a token. This decides nothing: core takes no such key. It only names the reason.
- *
- * @param document The key document as it came.
- * @see RFC 7518 section 3.3
- */
+/** Decides nothing: core takes no such key. It only names the reason. RFC 7518 section 3.3. */
 export function findShortKey(token: string, document: string | undefined): ShortKey | undefined {
   const [header = '', payload = '', signature = ''] = token.split('.')
   const scheme = SCHEMES.get(memberOf(partOf(token, 'header'), 'alg'))

@@ -14,7 +14,7 @@ export function secondsIn(text: string): number | undefined {
   return Math.abs(value) <= LONGEST ? value : undefined
 }
 
-/** The same for an option. Commander shows the error with the name of the option. */
+/** Commander shows the error with the name of the option. */
 export function seconds(text: string): number {
   const value = secondsIn(text)
   if (value === undefined) {

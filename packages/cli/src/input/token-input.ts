@@ -9,13 +9,11 @@ import type { Context } from '../surroundings/terminal.ts'
 
 // Where commands get a token from: an argument, a file, the environment or stdin, with or without the text around it.
 
-/** Where a token may come from. */
 export interface TokenOptions {
   readonly file?: string
   readonly env?: string
 }
 
-/** The token that a user means, and what was in front of it or behind it. */
 export interface TokenInput {
   readonly token: string
   /** What was taken off, in words: `Authorization:`, `Bearer`, quotes, white space. */
@@ -28,7 +26,6 @@ const LONGEST_INPUT = 1_000_000
 const ARGUMENT_NOTE =
   'note: arguments are seen by other users of the machine (ps) and kept in the history of the shell; prefer stdin, --file or --env'
 
-/** Declares the argument and the options that {@link readToken} reads. */
 export function takesToken(command: Command): Command {
   return command
     .argument('[token]', 'the token or the whole Authorization line; - or nothing reads stdin')
@@ -36,11 +33,6 @@ export function takesToken(command: Command): Command {
     .option('--env <name>', 'read it from an environment variable')
 }
 
-/**
- * Reads a token from where the user says, or from stdin.
- *
- * @throws CommandError
- */
 export async function readToken(
   argument: string | undefined,
   options: TokenOptions,
@@ -80,18 +72,13 @@ export async function readTextFile(path: string, { cwd }: Context): Promise<stri
   }
 }
 
-/** @throws CommandError if it is not set. */
 export function readVariable(name: string, { env }: Context): string {
   const value = env[name]
   if (value === undefined) throw usageError(`the environment variable ${name} is not set`)
   return value
 }
 
-/**
- * The token of a text that somebody pasted.
- *
- * @throws CommandError if there is nothing.
- */
+/** @throws CommandError if there is nothing. */
 export function tokenIn(text: string): TokenInput {
   const stripped: string[] = []
   let rest = text.trim()

@@ -2,7 +2,6 @@ import { parseJson } from '@portcullis/kit/json'
 
 // JSON that others wrote, of which nothing is known. Whatever cannot be read is `undefined`.
 
-/** A member of what need not be an object. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)

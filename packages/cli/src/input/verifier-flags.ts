@@ -23,7 +23,6 @@ export interface VerifierFlags {
   readonly confirmation?: string
 }
 
-/** Declares the options that {@link verifierRules} reads. */
 export function takesVerifierFlags(command: Command): Command {
   return command
     .option('--issuer <iss>', 'an accepted iss; may be repeated', collected)

@@ -20,10 +20,8 @@ import { nothingSeen, observing, type SeenDocument } from './seen-document.ts'
 
 // Where commands get keys from: AUTH_URL, an issuer, a URL or a file.
 
-/** Where the keys are, as the command line says. */
 export interface KeyOptions {
   readonly authUrl?: string
-  /** An issuer, whose metadata say where its keys are. */
   readonly discover?: string
   readonly keysUrl?: string
   readonly keysFile?: string
@@ -66,11 +64,7 @@ export function takesKeys(command: Command): Command {
 export const NO_PLACE =
   'state where the keys are: --auth-url, --discover, --keys-url, --keys-file, or AUTH_URL'
 
-/**
- * Where the keys are, as the command line or else `AUTH_URL` says; `undefined` if neither does.
- *
- * @throws CommandError for several places.
- */
+/** By the command line or else `AUTH_URL`; `undefined` if neither says. @throws CommandError for several places. */
 export function statedPlace(
   { authUrl, discover, keysUrl, keysFile }: KeyOptions,
   { env }: Pick<Context, 'env'>,
@@ -86,12 +80,10 @@ export function statedPlace(
   return base === undefined ? undefined : { kind: 'url', where: keyUrlOf(base) }
 }
 
-/** Where a token service has its key. */
 export function keyUrlOf(authUrl: string): string {
   return `${authUrl.replace(/\/$/, '')}${KEY_PATH}`
 }
 
-/** A URL or a file, whichever the text is. */
 export function placeIn(text: string): KeyPlace {
   return { kind: /^https?:/i.test(text) ? 'url' : 'file', where: text }
 }

@@ -13,11 +13,10 @@ import {
   type RemotePlace,
 } from './key-choice.ts'
 import { lintKeyDocument, type Remark } from './key-lint.ts'
-import type { SeenDocument } from './seen-document.ts'
+import { clockWords, type SeenDocument } from './seen-document.ts'
 
 // Collects what `keys` and `doctor` report: the document entry by entry, the answer that it came in, and the clock of its server.
 
-/** What can be said of the keys at a URL or in a file. */
 export type KeyInspection = Awaited<ReturnType<typeof inspectRemote>>
 
 /** What the answer of a URL says beside the document. Seconds. */
@@ -43,7 +42,6 @@ export async function inspect(
   }
 }
 
-/** The keys that are fetched, and what came with them. */
 async function inspectRemote(place: RemotePlace, options: KeyOptions, context: Context) {
   const { source: keys, seen, where } = await keysBehind(place, options, context)
   try {
@@ -97,26 +95,13 @@ function answerOf({ response, clockDifference }: SeenDocument, maxAge: number | 
   }
 }
 
-/** Seconds. `Date` has no fractions, and an answer takes its time. */
-const CLOCKS_MAY_DIFFER = 5
-
-function answerRemarks({ clockDifference }: KeyAnswer, untriedKeys: number): readonly Remark[] {
-  const remarks: Remark[] = []
-  const difference = Math.round(clockDifference ?? 0)
-  if (Math.abs(difference) > CLOCKS_MAY_DIFFER) {
-    const side = difference > 0 ? 'ahead of' : 'behind'
-    remarks.push({
-      level: 'problem',
-      text: `the clock of the server is ${Math.abs(difference)} s ${side} the one of this machine: tokens seem expired, or not yet valid`,
-    })
-  }
-  if (untriedKeys > 0) {
-    remarks.push({
-      level: 'problem',
-      text: `${untriedKeys} keys too many fit one token: 8 are tried`,
-    })
-  }
-  return remarks
+function answerRemarks(answer: KeyAnswer, untriedKeys: number): readonly Remark[] {
+  const clock = clockWords('the server', answer)
+  const texts = [
+    ...(clock === undefined ? [] : [`${clock}: tokens seem expired, or not yet valid`]),
+    ...(untriedKeys > 0 ? [`${untriedKeys} keys too many fit one token: 8 are tried`] : []),
+  ]
+  return texts.map((text) => ({ level: 'problem', text }))
 }
 
 function typeRemarks({ contentType }: KeyAnswer): readonly Remark[] {

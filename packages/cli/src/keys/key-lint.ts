@@ -16,7 +16,6 @@ export interface Remark {
 
 const MAX_SHOWN = 100
 
-/** Looks at each entry of a key document as a verifier does, and says what is unusual about it. */
 export function lintKeyDocument(
   document: unknown,
   algorithmNames?: Readonly<Record<string, Algorithm>>,

@@ -9,7 +9,6 @@ import type { LintedKey } from './key-lint.ts'
 
 const LABEL = 14
 
-/** What a key document says, for people. */
 export function printKeys(inspection: KeyInspection, terminal: Terminal): void {
   const { where, discovered, keys, others, failure, answer, remarks } = inspection
   const line = (label: string, text: string) => {

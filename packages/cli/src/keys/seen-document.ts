@@ -4,7 +4,6 @@ import type { Fetch } from '../surroundings/surroundings.ts'
 
 // Looks at the answers that keys come in, for what core does not tell: the text, caching, the clock of the server, and metadata.
 
-/** The key document as it came, and what was seen with it. */
 export interface SeenDocument {
   /** Where it came from: of keys that metadata name, the URL that they name. */
   url: string | undefined
@@ -24,6 +23,20 @@ export function nothingSeen(): SeenDocument {
     clockDifference: undefined,
     metadata: new Map(),
   }
+}
+
+/** Seconds. `Date` has no fractions, and an answer takes its time. */
+export const CLOCKS_MAY_DIFFER = 5
+
+/** That the clock of `whose` differs from ours by more than that; `undefined` if it does not, or is not known. */
+export function clockWords(
+  whose: string,
+  { clockDifference = 0 }: Pick<SeenDocument, 'clockDifference'>,
+) {
+  const difference = Math.round(clockDifference)
+  if (Math.abs(difference) <= CLOCKS_MAY_DIFFER) return undefined
+  const side = difference > 0 ? 'ahead of' : 'behind'
+  return `the clock of ${whose} is ${Math.abs(difference)} s ${side} the one of this machine`
 }
 
 /** Where an issuer has its metadata: OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3. */

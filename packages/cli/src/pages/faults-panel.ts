@@ -2,11 +2,11 @@ import type { Endpoint } from '@portcullis/testing'
 import { html } from 'hono/html'
 
 import type { ServiceState } from '../serve/service.ts'
-import { clock, type Html } from './text.ts'
+import { type Choices, clock, type Html, options, panel, select } from './text.ts'
 
 // The panel of the console that begins and ends faults.
 
-const KINDS: readonly (readonly [value: string, name: string])[] = [
+const KINDS: Choices = [
   ['503', '503, not available'],
   ['500', '500, an error'],
   ['429', '429, too many requests'],
@@ -19,12 +19,12 @@ const KINDS: readonly (readonly [value: string, name: string])[] = [
   ['empty', 'an empty answer'],
 ]
 /** Of the key endpoint alone. */
-const KEY_KINDS: readonly (readonly [value: string, name: string])[] = [
+const KEY_KINDS: Choices = [
   ['stale-key', 'the key of before the last change'],
   ['other-key', 'a key of somebody else'],
   ['key-set', 'the right key, in a set'],
 ]
-const LIMITS: readonly (readonly [value: string, name: string])[] = [
+const LIMITS: Choices = [
   ['', 'until it is ended'],
   ['times:1', 'for the next answer'],
   ['times:3', 'for three answers'],
@@ -39,10 +39,12 @@ const ENDPOINTS: Readonly<Record<Endpoint, string>> = {
 }
 
 export function faultsPanel(live: Html): Html {
-  return html`<section class="panel" id="faults" aria-labelledby="faults-title">
-    <header class="panel-head"><h2 id="faults-title">Faults</h2></header>
-    ${live}
-    <form class="actions" data-form="fault" aria-label="Begin a fault">
+  const ofKeys = html`<optgroup label="Of the key endpoint alone">${options(KEY_KINDS)}</optgroup>`
+  return panel(
+    'faults',
+    'Faults',
+    live,
+    html`<form class="actions" data-form="fault" aria-label="Begin a fault">
       <div class="row">
         <fieldset class="choice">
           <legend class="quiet">Where</legend>
@@ -53,33 +55,17 @@ export function faultsPanel(live: Html): Html {
           >
           <label><input type="radio" name="endpoint" value="token" /><span>Log-in</span></label>
         </fieldset>
-        <label class="inline"
-          ><span>What</span>
-          <select name="kind">
-            ${options(KINDS)}
-            <optgroup label="Of the key endpoint alone">${options(KEY_KINDS)}</optgroup>
-          </select></label
-        >
-        <label class="inline"
-          ><span>How long</span>
-          <select name="limit">
-            ${options(LIMITS)}
-          </select></label
-        >
+        ${select('kind', 'What', [...options(KINDS), ofKeys])}
+        ${select('limit', 'How long', options(LIMITS))}
         <span class="buttons">
           <button type="submit" class="primary">Begin the fault</button>
           <button type="button" data-post="fault/clear">End all faults</button>
         </span>
       </div>
-    </form>
-  </section>`
+    </form>`,
+  )
 }
 
-function options(choices: typeof KINDS): readonly Html[] {
-  return choices.map(([value, name]) => html`<option value="${value}">${name}</option>`)
-}
-
-/** The part that changes by itself. */
 export function faultsLive({ faults }: ServiceState): Html {
   const names = new Map([...KINDS, ...KEY_KINDS])
   return html`<div data-live id="faults-now">

@@ -2,7 +2,7 @@ import type { KeyPhases } from '@portcullis/testing'
 import { html } from 'hono/html'
 
 import type { ServiceState } from '../serve/service.ts'
-import { clock, type Html, shortName, shown } from './text.ts'
+import { type Choices, clock, type Html, options, panel, select, shortName, shown } from './text.ts'
 
 // The panel of the console with the keys, and the buttons that rotate them.
 
@@ -13,11 +13,24 @@ const FORMS: readonly (readonly [publish: string, name: string, what: string])[]
   ['both', 'Publish both', 'A set has both keys. The old one leaves when you finish.'],
 ]
 
+const KIDS: Choices = [
+  ['new', 'its own'],
+  ['same', 'that of the old key'],
+  ['none', 'none'],
+]
+const SECOND_HALVES: Choices = [
+  ['', 'when you finish it'],
+  ['10', 'by itself after 10 s'],
+  ['30', 'by itself after 30 s'],
+  ['120', 'by itself after 2 min'],
+]
+
 export function keysPanel(live: Html): Html {
-  return html`<section class="panel" id="keys" aria-labelledby="keys-title">
-    <header class="panel-head"><h2 id="keys-title">Keys</h2></header>
-    ${live}
-    <form class="actions" data-form="rotate" aria-label="Rotate the key">
+  return panel(
+    'keys',
+    'Keys',
+    live,
+    html`<form class="actions" data-form="rotate" aria-label="Rotate the key">
       <div class="tiles">
         ${FORMS.map(
           ([publish, name, what]) =>
@@ -27,30 +40,15 @@ export function keysPanel(live: Html): Html {
         )}
       </div>
       <div class="row">
-        <label class="inline"
-          ><span>kid of the new key</span>
-          <select name="kid">
-            <option value="new">its own</option>
-            <option value="same">that of the old key</option>
-            <option value="none">none</option>
-          </select></label
-        >
-        <label class="inline"
-          ><span>Its second half</span>
-          <select name="after">
-            <option value="">when you finish it</option>
-            <option value="10">by itself after 10 s</option>
-            <option value="30">by itself after 30 s</option>
-            <option value="120">by itself after 2 min</option>
-          </select></label
-        >
+        ${select('kid', 'kid of the new key', options(KIDS))}
+        ${select('after', 'Its second half', options(SECOND_HALVES))}
         <span class="buttons">
           <button type="button" data-post="complete" class="primary">Finish the rotation</button>
           <button type="button" data-post="rollback">Roll back</button>
         </span>
       </div>
-    </form>
-  </section>`
+    </form>`,
+  )
 }
 
 const PENDING = {
@@ -59,10 +57,8 @@ const PENDING = {
   withdraw: 'A rotation is half done: the old key is still published beside the new one.',
 } as const
 
-/** The newest. */
 const MAX_KEYS = 8
 
-/** The part that changes by itself. */
 export function keysLive({ keys, pending, pendingSecondsLeft: left }: ServiceState): Html {
   const when = left === undefined ? '' : ` It finishes by itself in ${Math.ceil(left)} s.`
   return html`<div data-live id="keys-now">

@@ -49,7 +49,6 @@ export function layout(authUrl: string, columns: readonly (readonly Html[])[]): 
     </html>`
 }
 
-/** A document of which the page takes the parts that are new. */
 export function partDocument(parts: readonly Html[]): Html {
   return html`<!doctype html>
     <html lang="en">

@@ -1,13 +1,15 @@
+import { readFile } from 'node:fs/promises'
+
 import type { Routes } from '@portcullis/testing'
 import { Hono } from 'hono'
 import { html } from 'hono/html'
 
+import { BROWSER } from '../package-files.ts'
 import { authUrlOf, bodyOf } from '../serve/control.ts'
 import type { Denial, Gate } from '../serve/gate.ts'
 import { InputError } from '../serve/input.ts'
 import { readExplain } from '../serve/requests.ts'
 import type { Service } from '../serve/service.ts'
-import { browserFile } from './browser-files.ts'
 import { faultsLive, faultsPanel } from './faults-panel.ts'
 import { keysLive, keysPanel } from './keys-panel.ts'
 import { layout, partDocument } from './layout.ts'
@@ -19,11 +21,7 @@ import { explanationPart, tokenPanel } from './token-panel.ts'
 
 const PREFIX = '/console/'
 
-/**
- * No text becomes a script or markup in the browser, and nothing is asked of another origin, whatever is shown.
- *
- * @see https://www.w3.org/TR/CSP3/
- */
+/** No text becomes a script or markup in the browser, and nothing is asked of another origin. https://www.w3.org/TR/CSP3/ */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -44,9 +42,17 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
+/** The files of `browser/`: no name of a request becomes a path unless it is here. */
+const TYPES: Readonly<Record<string, string>> = {
+  'ask.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+  'live.js': 'text/javascript; charset=utf-8',
+  'page.css': 'text/css; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
+}
+
 const CHALLENGE = 'Basic realm="portcullis serve: any user, PORTCULLIS_SECRET", charset="UTF-8"'
 
-/** The console, for who may use the control interface. */
 export function createPages(service: Service, gate: Gate): Routes {
   const app = new Hono()
   app.get('/', async (context) => {
@@ -67,7 +73,11 @@ export function createPages(service: Service, gate: Gate): Routes {
     return context.html(partDocument([explanationPart(explained)]))
   })
   app.get(`${PREFIX}:name`, async (context) => {
-    return (await browserFile(context.req.param('name'))) ?? context.notFound()
+    const name = context.req.param('name')
+    const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
+    if (type === undefined) return await context.notFound()
+    const file = await readFile(new URL(name, BROWSER))
+    return new Response(file, { headers: { 'content-type': type } })
   })
   app.onError((error, context) => {
     if (!(error instanceof InputError)) throw error
@@ -91,7 +101,6 @@ function denied({ status, error }: Denial): Response {
   return new Response(text, { status, headers: { 'www-authenticate': CHALLENGE } })
 }
 
-/** What changes by itself. */
 function livePanels(service: Service): [keys: Html, faults: Html] {
   const state = service.state()
   return [keysLive(state), faultsLive(state)]

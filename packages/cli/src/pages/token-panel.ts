@@ -5,50 +5,43 @@ import { claimsText } from '../explain/claim-times.ts'
 import { whyUnproven } from '../explain/explanation-report.ts'
 import type { ExplainedToken } from '../serve/explain-token.ts'
 import { printableJson } from '../surroundings/printable.ts'
-import { clock, type Html, shown } from './text.ts'
+import { type Choices, clock, field, type Html, options, panel, select, shown } from './text.ts'
 
 // The panel of the console that explains a token, and how the explanation is shown. It also mints one, to have one to paste.
 
-/** @param kinds Of bad tokens. */
 export function tokenPanel(kinds: readonly { readonly name: string }[]): Html {
-  return html`<section class="panel" id="explain" aria-labelledby="explain-title">
-    <header class="panel-head"><h2 id="explain-title">Explain a token</h2></header>
-    <form class="actions" data-form="explain">
-      <label class="block"
-        ><span>A token, or a whole <code>Authorization:</code> line</span>
-        <textarea
-          name="token"
-          rows="3"
-          required
-          spellcheck="false"
-          autocomplete="off"
-          autocapitalize="off"
-          placeholder="eyJ..."
-        ></textarea>
-      </label>
-      <div class="row">
-        <p class="quiet">It stays on this machine, and is not kept.</p>
-        <span class="buttons"><button type="submit" class="primary">Explain</button></span>
-      </div>
-    </form>
-    <form class="actions" data-form="mint" aria-label="Mint a token">
-      <div class="fields">
+  const bad: Choices = kinds.map(({ name }) => [name, `bad: ${shown(name)}`])
+  const content = options([['', 'a sound token'], ...bad])
+  return panel(
+    'explain',
+    'Explain a token',
+    html`<form class="actions" data-form="explain">
         <label class="block"
-          ><span>Or mint one: kind</span>
-          <select name="kind">
-            <option value="">a sound token</option>
-            ${kinds.map(({ name }) => html`<option value="${name}">bad: ${shown(name)}</option>`)}
-          </select>
+          ><span>A token, or a whole <code>Authorization:</code> line</span>
+          <textarea
+            name="token"
+            rows="3"
+            required
+            spellcheck="false"
+            autocomplete="off"
+            autocapitalize="off"
+            placeholder="eyJ..."
+          ></textarea>
         </label>
-        <label class="block"
-          ><span>Subject (sub)</span
-          ><input name="sub" value="demo" autocomplete="off" spellcheck="false"
-        /></label>
-        <span class="buttons"><button type="submit">Mint and explain</button></span>
-      </div>
-    </form>
-    <div id="explain-result" tabindex="-1"></div>
-  </section>`
+        <div class="row">
+          <p class="quiet">It stays on this machine, and is not kept.</p>
+          <span class="buttons"><button type="submit" class="primary">Explain</button></span>
+        </div>
+      </form>
+      <form class="actions" data-form="mint" aria-label="Mint a token">
+        <div class="fields">
+          ${select('kind', 'Or mint one: kind', content, 'block')}
+          ${field('sub', 'Subject (sub)', 'demo')}
+          <span class="buttons"><button type="submit">Mint and explain</button></span>
+        </div>
+      </form>
+      <div id="explain-result" tabindex="-1"></div>`,
+  )
 }
 
 const MARKS = {
@@ -146,7 +139,6 @@ function inHandNote({ explanation: { inHand }, inHandFault }: ExplainedToken): s
   ].join('; ')
 }
 
-/** Header and payload, or the text of what is no token. */
 function decoded({ token, explanation, now }: ExplainedToken): Html {
   const { header, provenClaims, unprovenClaims } = explanation
   if (header === undefined) return part('The text', token)

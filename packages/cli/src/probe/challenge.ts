@@ -8,7 +8,6 @@ import type { Answer } from './exchange.ts'
 /** From the worst. */
 export const LEVELS = ['breach', 'problem', 'unclear', 'warning', 'note'] as const
 
-/** What is wrong, or worth knowing, about one answer. */
 export interface Complaint {
   /**
    * `breach`: let through what has to be refused. `unclear`: the answer says nothing about the credentials. `warning`: the right

@@ -7,7 +7,6 @@ export const CLAIMS = ['exp', 'nbf', 'iss', 'aud'] as const
 
 export type Claim = (typeof CLAIMS)[number]
 
-/** A token of the issuer in which one claim is wrong. */
 export interface WrongToken {
   readonly name: string
   readonly token: string

@@ -4,11 +4,7 @@ import type { Probed } from './judgement.ts'
 
 // Says which checks a probe has tested and which not. A refusal counts as a test only if the API lets a right token through.
 
-/**
- * What a verdict is about, and what it is not, with what to do for it.
- *
- * @param absent Why there is no token in which a claim is wrong.
- */
+/** @param absent Why there is no token in which a claim is wrong, and what to do for one. */
 export function coverageOf(probes: readonly Probed[], absent: Readonly<Record<Claim, string>>) {
   const parts: readonly (readonly [what: string, why: string | undefined])[] = [
     ['a valid token', validUntested(probes)],

@@ -8,7 +8,6 @@ import { type Claim, claimsIn, type WrongToken, wrongTime } from './claims.ts'
 
 // Makes the requests of a probe: forged tokens, the user's token and its variants, and what each must lead to.
 
-/** One request of a probe. */
 export interface ProbeCase {
   readonly name: string
   /**
@@ -38,17 +37,14 @@ export interface ProbeCase {
   readonly wrong?: WrongToken | undefined
 }
 
-/** What tokens are made of. */
 export interface Ingredients {
   readonly algorithm: Algorithm
   readonly clock: Clock
-  /** The user's own token. */
   readonly good: string | undefined
   /** One that the issuer has minted for this probe. */
   readonly minted: string | undefined
   /** Tokens of the issuer that are wrong in one claim. */
   readonly wrong: readonly WrongToken[]
-  /** The key document as it came. */
   readonly document: string | undefined
   /** Claims that make forged tokens look right, so that nothing but the key is wrong with them. */
   readonly claims: Readonly<Record<string, unknown>>

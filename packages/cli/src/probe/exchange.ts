@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest 
 import { request as httpsRequest } from 'node:https'
 
 import { CommandError, errorCode, EXIT } from '../surroundings/exit-code.ts'
+import { withinSeconds } from '../surroundings/interruption.ts'
 import type { Context } from '../surroundings/terminal.ts'
 
 // Sends one request of a probe with `node:http`, and reads the answer up to a limit.
@@ -30,51 +31,42 @@ export interface NoAnswer {
 const MAX_OCTETS = 65_536
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
-/**
- * One request with any number of `Authorization` headers, which `fetch` would join. It has no body, follows no redirect and
- * keeps no connection.
- *
- * @throws CommandError after Ctrl-C.
- */
+/** With any number of `Authorization` headers, which `fetch` would join; follows no redirect. @throws CommandError after Ctrl-C. */
 export async function exchange(
   { url, method, timeout }: Target,
   authorization: readonly string[],
   { clock, signal }: Pick<Context, 'clock' | 'signal'>,
 ): Promise<Answer | NoAnswer> {
-  const end = new AbortController()
-  const cancel = clock.after(timeout, () => {
-    end.abort()
-  })
-  try {
-    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-      const send = url.protocol === 'https:' ? httpsRequest : httpRequest
-      const outgoing = send(url, {
-        method,
-        // A list, so that a name may come twice.
-        headers: [
-          'Host',
-          url.host,
-          'Accept',
-          '*/*',
-          'User-Agent',
-          'portcullis-probe',
-          ...(METHODS_WITH_BODY.has(method) ? ['Content-Length', '0'] : []),
-          ...authorization.flatMap((value) => ['Authorization', value]),
-        ],
-        agent: false,
-        signal: AbortSignal.any([signal, end.signal]),
+  return await withinSeconds(timeout, { clock }, async (end) => {
+    try {
+      const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+        const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+        const outgoing = send(url, {
+          method,
+          // A list, so that a name may come twice.
+          headers: [
+            'Host',
+            url.host,
+            'Accept',
+            '*/*',
+            'User-Agent',
+            'portcullis-probe',
+            ...(METHODS_WITH_BODY.has(method) ? ['Content-Length', '0'] : []),
+            ...authorization.flatMap((value) => ['Authorization', value]),
+          ],
+          agent: false,
+          signal: AbortSignal.any([signal, end]),
+        })
+        outgoing.on('response', resolve).on('error', reject).end()
       })
-      outgoing.on('response', resolve).on('error', reject).end()
-    })
-    const { statusCode: status = 0, headers } = incoming
-    return { failure: undefined, status, headers, body: await bodyOf(incoming) }
-  } catch (error) {
-    if (signal.aborted) throw new CommandError(EXIT.interrupted, 'interrupted')
-    if (end.signal.aborted) return { failure: `no answer in ${timeout} s` }
-    return { failure: `the connection failed (${errorCode(error) ?? 'unknown'})` }
-  } finally {
-    cancel()
-  }
+      const { statusCode: status = 0, headers } = incoming
+      return { failure: undefined, status, headers, body: await bodyOf(incoming) }
+    } catch (error) {
+      if (signal.aborted) throw new CommandError(EXIT.interrupted, 'interrupted')
+      if (end.aborted) return { failure: `no answer in ${timeout} s` }
+      return { failure: `the connection failed (${errorCode(error) ?? 'unknown'})` }
+    }
+  })
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {

@@ -59,7 +59,6 @@ export function complaintsAbout(probed: Probed, right: number | undefined): read
   ]
 }
 
-/** A level and a text, or nothing to complain of. */
 type Said = readonly [level: Complaint['level'], text: string] | undefined
 
 function complaint(said: Said): readonly Complaint[] {
@@ -99,7 +98,6 @@ function aboutFailure(status: number): Said {
   return status >= 500 ? ['problem', `${status}: the API failed`] : undefined
 }
 
-/** About what has to be refused. */
 function aboutRefusal({ kind, claim }: ProbeCase, { status, headers }: Answer): Said {
   if (status < 300)
     return ['breach', claim === undefined ? (KINDS[kind][1] ?? FORGED) : ACCEPTED_CLAIM[claim]]
@@ -127,7 +125,6 @@ function aboutRefusal({ kind, claim }: ProbeCase, { status, headers }: Answer): 
   )
 }
 
-/** About the user's own token. */
 function aboutGood({ probe: { claim }, isAccepted, refusal }: Probed, answer: Answer): Said {
   const { status } = answer
   if (NOTHING_THERE.has(status)) return MAY_BE_NOTHING

@@ -19,7 +19,6 @@ probe [options] <url> | call an API without a token, with bad ones and with your
 doctor [options] | look at the service in this folder: Node, packages, TypeScript, keys, clock
 `
 
-/** Every command with its arguments, in the order of the help. */
 export const COMMANDS: readonly {
   readonly name: string
   readonly usage: string
@@ -44,13 +43,11 @@ export const HELP_COMMAND = ['help [command]', 'print help for a command'] as co
 
 const ASKS_FOR_HELP: ReadonlySet<string | undefined> = new Set(['-h', '--help', 'help'])
 
-/** Whether the arguments ask for the overview and nothing else. */
 export function asksForOverview(args: readonly string[]): boolean {
   const [first, second = first] = args
   return args.length <= 2 && ASKS_FOR_HELP.has(first) && ASKS_FOR_HELP.has(second)
 }
 
-/** @param columns Characters of a line. */
 export function overview(columns: number): string {
   const terms = COMMANDS.map(
     ({ name, usage, description }) => [`${name} ${usage}`, description] as const,

@@ -33,11 +33,6 @@ const LOAD: Readonly<Record<string, () => Promise<(command: Command, context: Co
     doctor: async () => (await import('../commands/doctor.ts')).registerDoctor,
   }
 
-/**
- * Runs the program once.
- *
- * @returns What the process should end with.
- */
 export async function run(surroundings: Surroundings): Promise<ExitCode> {
   const terminal = createTerminal(surroundings)
   if (asksForOverview(surroundings.args)) {

@@ -1,8 +1,10 @@
+import { readBody } from '@portcullis/kit/http'
 import { parseJson } from '@portcullis/kit/json'
 import type { Command } from 'commander'
 
 import { memberOf } from '../input/unread-json.ts'
 import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
+import { withinSeconds } from '../surroundings/interruption.ts'
 import { printable } from '../surroundings/printable.ts'
 import type { Context } from '../surroundings/terminal.ts'
 import { CONTROL_PATH } from './control.ts'
@@ -15,11 +17,10 @@ export interface ControlOptions {
   readonly allowInsecure?: boolean
 }
 
-/** Seconds for one answer. */
+/** Seconds. */
 const TIMEOUT = 30
 const MAX_SHOWN = 2000
 
-/** Where the service is that a command talks to. */
 export function takesControl(command: Command): Command {
   return command
     .option(
@@ -36,7 +37,7 @@ export async function askControl(
   options: ControlOptions,
   context: Context,
 ): Promise<Readonly<Record<string, unknown>>> {
-  return await beforeDeadline(context, async (end) => {
+  return await withinSeconds(TIMEOUT, context, async (end) => {
     const response = await asked(path, body, options, context, end)
     const value = parseJson(await textOf(response, context))
     if (typeof value !== 'object' || value === null) throw unanswered(response.url)
@@ -50,25 +51,11 @@ export async function openControl(
   options: ControlOptions,
   context: Context,
 ): Promise<Response> {
-  return await beforeDeadline(
+  return await withinSeconds(
+    TIMEOUT,
     context,
     async (end) => await asked(path, undefined, options, context, end),
   )
-}
-
-async function beforeDeadline<Value>(
-  { clock }: Context,
-  work: (end: AbortSignal) => Promise<Value>,
-): Promise<Value> {
-  const end = new AbortController()
-  const cancel = clock.after(TIMEOUT, () => {
-    end.abort()
-  })
-  try {
-    return await work(end.signal)
-  } finally {
-    cancel()
-  }
 }
 
 async function asked(
@@ -115,25 +102,11 @@ const MAX_OCTETS = 16 * 1024 * 1024
 
 /** The text of an answer, whoever sent it: counted while it is read. @throws CommandError if it is too long, or does not end in time. */
 async function textOf({ body, url }: Response, { signal }: Context): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let octets = 0
-  try {
-    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-      octets += chunk.length
-      if (octets > MAX_OCTETS) {
-        throw new CommandError(
-          EXIT.undecided,
-          'what answers sends more than `portcullis serve` does',
-        )
-      }
-      text += decoder.decode(chunk, { stream: true })
-    }
-  } catch (error) {
-    if (signal.aborted || error instanceof CommandError) throw error
-    throw unanswered(url)
-  }
-  return text + decoder.decode()
+  const octets = await readBody(body, undefined, MAX_OCTETS).catch((error: unknown) => {
+    throw signal.aborted ? error : unanswered(url)
+  })
+  if (octets !== undefined) return octets.toString()
+  throw new CommandError(EXIT.undecided, 'what answers sends more than `portcullis serve` does')
 }
 
 function targetOf(url: string, path: string): URL {

@@ -24,7 +24,6 @@ interface Operation {
   readonly run: Run
 }
 
-/** The interface that the other commands, and the pages, talk to. */
 export function createControl(service: Service, gate: Gate): Routes {
   const operations: ReadonlyMap<string, Operation> = new Map(operationsOf(service))
 
@@ -122,7 +121,6 @@ export function authUrlOf({ headers }: Request): string {
   return `http://${headers.get('host')}`
 }
 
-/** The body, read, or why it is refused. */
 export async function bodyOf<Input>(
   request: Request,
   read: Read<Input>,

@@ -21,7 +21,6 @@ export function readEvent(value: unknown): SeenEvent | undefined {
   return typeof type === 'string' ? { time, type, ...others } : undefined
 }
 
-/** An event as a line for people. What clients sent is in it, so it is made printable. */
 export function eventLine(event: SeenEvent): string {
   const time = new Date(event.time * 1000).toISOString().slice(11, 19)
   return printable(`${time} UTC  ${whatHappened(event)}`)

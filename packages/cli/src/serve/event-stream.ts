@@ -12,11 +12,7 @@ export function createEventStreams(log: EventLog) {
   /** The address of each that is open. */
   const open: string[] = []
 
-  /**
-   * Answers with the events after one, then each new one as it comes (server-sent events); `undefined` if too many listen.
-   *
-   * @param address Where the client is.
-   */
+  /** Answers with the events after one, then each new one as it comes (server-sent events); `undefined` if too many listen. */
   return (after: number, signal: AbortSignal, address: string): Response | undefined => {
     const own = open.filter((each) => each === address).length
     if (open.length >= MAX_STREAMS || own >= MAX_STREAMS_OF_ONE) return undefined

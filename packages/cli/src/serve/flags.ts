@@ -60,12 +60,15 @@ export function claim(
 ): Readonly<Record<string, unknown>> {
   const [, name = '', value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (value === undefined) throw new InvalidArgumentError('It must be name=value.')
-  return Object.fromEntries([...Object.entries(before ?? {}), [name, jsonOrText(value)]])
+  const parsed = parseJson(value)
+  return Object.fromEntries([
+    ...Object.entries(before ?? {}),
+    [name, parsed === undefined ? value : parsed],
+  ])
 }
 
 export function audience(text: string, before: readonly string[] | undefined): readonly string[] {
-  if (text === '') throw new InvalidArgumentError('It must not be empty.')
-  return [...(before ?? []), text]
+  return [...(before ?? []), notEmpty(text)]
 }
 
 export function notEmpty(text: string): string {
@@ -78,9 +81,4 @@ export function response(text: string): ServeSettings['response'] {
   const [, field] = /^json:(.+)$/.exec(text) ?? []
   if (field === undefined) throw new InvalidArgumentError('It must be text, json or json:field.')
   return { field }
-}
-
-function jsonOrText(text: string): unknown {
-  const value = parseJson(text)
-  return value === undefined ? text : value
 }

@@ -85,7 +85,6 @@ export function createRotations(
       refuseMeanwhile()
       await complete()
     },
-    /** Undoes the last one. */
     async rollBack(): Promise<void> {
       refuseMeanwhile()
       try {
@@ -102,7 +101,6 @@ export function createRotations(
   }
 }
 
-/** The thumbprint of the key that signs. */
 function signingKey(issuer: TestIssuer): string | undefined {
   return issuer.keyPhases().find(({ signing }) => signing.some(({ until }) => until === undefined))
     ?.thumbprint

@@ -2,11 +2,14 @@ import type { Clock } from '@portcullis/kit/time'
 import {
   createTestIssuer,
   type Endpoint,
+  eventTransmitter,
   introspectionService,
+  type TestIssuer,
   type TestIssuerOptions,
   tokenService,
 } from '@portcullis/testing'
 
+import { withinSeconds } from '../surroundings/interruption.ts'
 import type { Fetch } from '../surroundings/surroundings.ts'
 import { createEventLog, otherKeysFault } from './event-log.ts'
 import { explainToken, type ServedDocument } from './explain-token.ts'
@@ -15,7 +18,6 @@ import type { KeyKeeper } from './key-keeper.ts'
 import { mintedBy } from './minting.ts'
 import type { FaultInput, LogoutInput, MintInput, VerdictsInput } from './requests.ts'
 import { createRotations } from './rotations.ts'
-import { sendLogout } from './session-end.ts'
 import type { ServeSettings } from './settings.ts'
 
 // The service behind `portcullis serve`: issuer, token service, log, rotations and faults in one object. It knows neither HTTP paths nor
@@ -26,7 +28,6 @@ const MAX_FAULTS = 100
 const MAX_EVENTS = 1000
 const MAX_DOCUMENTS = 100
 
-/** A token service, and what can be done to it while it runs. */
 export type Service = Awaited<ReturnType<typeof createService>>
 
 /** Everything that can be seen of the service. No password, no private key. */
@@ -107,7 +108,6 @@ export async function createService(
       log.add({ type: 'session ended', status })
       return status
     },
-    /** The kinds of bad tokens that there are at this moment. */
     badKinds: async () => (await issuer.badTokens()).map(({ name, reason }) => ({ name, reason })),
     /** Adds the verdicts of an API to the log. @returns How many. */
     report({ api, verdicts = [], dropped }: VerdictsInput): number {
@@ -159,4 +159,33 @@ export async function createService(
       await keeper.settled()
     },
   }
+}
+
+/** Seconds. */
+const LOGOUT_TIMEOUT = 10
+
+/** @returns The status of the answer, if there was one in time. @throws InputError for what is no address, and without an issuer. */
+async function sendLogout(
+  issuer: TestIssuer,
+  { url, clientId, sub, sid }: LogoutInput,
+  { clock, fetch }: { readonly clock: Clock; readonly fetch: Fetch },
+): Promise<number | undefined> {
+  if (issuer.verifierOptions.issuer === null) {
+    throw new InputError('a log-out token must have an issuer: start serve with --issuer')
+  }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new InputError('the url must begin with http: or https:')
+  }
+  const transmitter = eventTransmitter(issuer, {
+    audience: clientId,
+    fetch: async (target, init) =>
+      await withinSeconds(LOGOUT_TIMEOUT, { clock }, async (signal) => {
+        const response = await fetch(target, { ...init, redirect: 'manual', signal })
+        await response.body?.cancel()
+        return response
+      }),
+  })
+  const token = await transmitter.logoutToken({ sub, sid })
+  // Whatever is wrong there: the log says that nothing was answered.
+  return (await transmitter.sendLogout(url, token).catch(() => undefined))?.status
 }

@@ -16,7 +16,6 @@ import { type FaultInput, readFault } from './requests.ts'
 
 // What `serve` serves: what the configuration may say, and how the command line adds to it or replaces it.
 
-/** What `portcullis serve` serves. */
 export interface ServeSettings {
   readonly issuer: string | undefined
   readonly audience: string | readonly string[] | undefined

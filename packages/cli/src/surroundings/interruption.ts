@@ -3,11 +3,7 @@ import type { Context } from './terminal.ts'
 
 // Ends waits at Ctrl-C: for work that takes no signal, for time, and for stdin.
 
-/**
- * Waits for work that does not look at a signal itself. It goes on, and nobody hears of it any more.
- *
- * @throws CommandError after Ctrl-C.
- */
+/** Waits for work that takes no signal: it goes on, and nobody hears of it. @throws CommandError after Ctrl-C. */
 export async function untilInterrupted<Value>(
   work: Promise<Value>,
   signal: AbortSignal,
@@ -27,6 +23,23 @@ export async function untilInterrupted<Value>(
   }
 }
 
+/** Hands work a signal that is aborted so much later. */
+export async function withinSeconds<Value>(
+  seconds: number,
+  { clock }: Pick<Context, 'clock'>,
+  work: (end: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const end = new AbortController()
+  const cancel = clock.after(seconds, () => {
+    end.abort()
+  })
+  try {
+    return await work(end.signal)
+  } finally {
+    cancel()
+  }
+}
+
 /** @throws CommandError after Ctrl-C. */
 export async function pause(
   seconds: number,
@@ -43,11 +56,7 @@ export async function pause(
   }
 }
 
-/**
- * What comes on stdin, as text, until it ends or the reader has enough.
- *
- * @throws CommandError after Ctrl-C.
- */
+/** Until it ends or the reader has enough. @throws CommandError after Ctrl-C. */
 export async function* textsOf({
   stdin,
   signal,

@@ -9,6 +9,14 @@ import { wrapped } from './wrapped.ts'
 /** Those that can be read on black and on white: yellow and dim text cannot. */
 export type Style = 'plain' | 'bold' | 'red' | 'green'
 
+/** What came of a check, before its line. */
+const MARKS = {
+  ok: ['green', 'ok  '],
+  problem: ['red', 'FAIL'],
+  note: ['bold', 'note'],
+  skipped: ['plain', '--  '],
+} as const
+
 /** A line of pieces, each in a style. */
 export type StyledLine = readonly (readonly [style: Style, text: string])[]
 
@@ -41,6 +49,12 @@ export function createTerminal({ stdout, stderr, env }: Surroundings) {
     paragraph(word: string, text: string, name: Style = 'plain'): void {
       const lines = wrapped(text, stdout.columns ?? WIDTH, word.length + 2)
       stdout.write(`\n${style(name, word)}: ${lines}\n`)
+    },
+    /** What came of a check, with a text that is broken into lines below its beginning. */
+    check(outcome: keyof typeof MARKS, label: string, text: string): void {
+      const [name, mark] = MARKS[outcome]
+      const lines = wrapped(text, stdout.columns ?? WIDTH, mark.length + label.length + 4)
+      stdout.write(`  ${style(name, mark)}  ${label}${lines}\n`)
     },
     /** Whether lines of stdout can be replaced: a person reads a terminal that has so many. */
     canRewrite: (lines: number) =>

@@ -20,12 +20,7 @@ export interface Playing {
   readonly floodedAt: () => number | undefined
 }
 
-/**
- * Plays a story to its end.
- *
- * @param show Called several times in a second, and at the end.
- * @throws CommandError after Ctrl-C; then nothing is left that runs.
- */
+/** @param show Called several times in a second. @throws CommandError after Ctrl-C; then nothing is left that runs. */
 export async function play(
   story: Story,
   context: Pick<Context, 'clock' | 'fetch' | 'signal'>,

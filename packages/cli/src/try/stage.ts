@@ -51,7 +51,6 @@ export async function createStage(
   const { port } = api.address() as AddressInfo // it listens on a port
 
   return {
-    /** A token that the service signs at this moment. */
     token: async () => await issuer.token({ claims: { sub: 'ada' } }),
     /** A genuine token with a signature that nobody made: that is also what tokens of a new key look like to a guard. */
     forge(genuine: string): string {
@@ -76,7 +75,6 @@ export async function createStage(
   }
 }
 
-/** Answers a request with a status. */
 type Guarding = (request: IncomingMessage) => Promise<number>
 
 function portcullisGuard(keyUrl: string, seams: { clock: Clock; fetch: Fetch }): Guarding {

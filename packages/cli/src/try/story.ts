@@ -1,14 +1,10 @@
 // What happens when in `try`. Times are seconds since its start.
 
-/** The order of events. */
 export interface Story {
-  /** How long it lasts. */
   readonly seconds: number
-  /** When the token service changes to a new key. */
   readonly rotatesAt: number
-  /** From when on forged tokens come, until the end. */
+  /** Forged tokens come from then on, until the end. */
   readonly floodFrom: number
-  /** The `kid` of the new key. */
   readonly kid: NewKid
 }
 

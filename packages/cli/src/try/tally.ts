@@ -21,13 +21,11 @@ interface Call {
 
 export type Tally = ReturnType<typeof createTally>
 
-/** What a guard answered. */
 export type Answers = Omit<ReturnType<typeof emptyCounts>, 'firstAt'>
 
 /** Parts of the time that a course has, at most: one of a second, or longer. */
 const MOST_PARTS = 60
 
-/** @param seconds The whole length. */
 export function createTally(seconds: number) {
   const parts = Math.max(1, Math.min(MOST_PARTS, Math.floor(seconds)))
   let isFlood = false
