@@ -1,7 +1,7 @@
 // Everything that `@portcullis/client` exports.
 
 export type { AuthorizedFetch } from './present/authorized-fetch.ts'
-export { createTokenClient } from './login/create-token-client.ts'
+export { createTokenClient } from './login/client.ts'
 export type { LoginMessage } from './login/diagnostics.ts'
 export type { DpopOptions } from './dpop/dpop-options.ts'
 export { TokenClientError, type TokenClientErrorCode } from './answer/errors.ts'

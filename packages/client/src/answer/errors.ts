@@ -60,7 +60,7 @@ export class TokenClientError extends Error {
   }
 }
 
-/** A failure with a word of the exchange for it, such as an error code of OAuth. Callers are not told: a client translates it. */
+/** Has a word of the exchange for the failure, such as an error code of OAuth. Callers are not told: a client translates it. */
 export class ExplainedError extends TokenClientError {
   readonly reason: string
 

@@ -3,19 +3,14 @@ import type { Instant } from '@portcullis/kit/time'
 
 // How far the clock of a service is ahead of ours, as an answer says.
 
-/** The headers of an answer. */
 export type HeaderLookup = Pick<Headers, 'get'>
 
 /** More than rounding and the adjustments of a clock that is kept in time: the machine was suspended, or its clock was set. */
 const NOTABLE_JUMP = 1
 
 /**
- * How far the clock that wrote `Date` is ahead of ours, in seconds. 0 if the answer does not tell, or if the difference is
- * so small that the rounding of `Date` to whole seconds and the time on the way explain it.
- *
- * The time on the way is monotonic, since the wall clock may be set back meanwhile. If the wall clock went further, the answer
- * does not tell: the machine may have been suspended after `Date` was written, which looks like a clock that is behind.
- *
+ * Seconds that the clock which wrote `Date` is ahead of ours; 0 if rounding and the way explain it, or the answer does not tell.
+ * The way is measured monotonically. If the wall clock went further, the machine may have been suspended after `Date` was written.
  * @see RFC 9110 section 6.6.1
  */
 export function clockSkewOf(headers: HeaderLookup, sentAt: Instant, receivedAt: Instant): number {

@@ -20,11 +20,7 @@ export interface LoginAnswer {
 
 const USUAL_FIELDS = ['access_token', 'accessToken', 'token', 'jwt']
 
-/**
- * The token in an answer; `undefined` if there is nothing that looks like one, or if two differ.
- *
- * @throws TypeError if the function gave a promise.
- */
+/** `undefined` if nothing looks like a token, or if two differ. @throws TypeError if the function gave a promise. */
 export function findToken(
   body: string,
   format: ResponseFormat,
@@ -65,7 +61,7 @@ function candidates(body: string, format: 'auto' | { readonly field: string }): 
   return [body.trim(), value, ...membersOf(value, USUAL_FIELDS)]
 }
 
-/** The own members with these names. JSON `null` is what is not there. */
+/** JSON `null` is what is not there. */
 export function membersOf(value: unknown, names: readonly string[]): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return names
@@ -74,16 +70,12 @@ export function membersOf(value: unknown, names: readonly string[]): unknown[] {
     .filter((member) => member !== null)
 }
 
-/** The code in the body of a refusal: `undefined` if it has none. RFC 6749 section 5.2. */
+/** RFC 6749 section 5.2. */
 export function errorIn(body: string): unknown {
   return membersOf(parseJson(body), ['error'])[0]
 }
 
-/**
- * A JWT: what has no claims that can be read is refused by every API, and its time is unknown.
- *
- * @see RFC 7515 section 7.1; RFC 7519 section 7.2
- */
+/** What has no claims that can be read is refused by every API, and its time is unknown. RFC 7515 section 7.1; RFC 7519 section 7.2 */
 function isJwt(value: unknown): value is string {
   if (typeof value !== 'string') return false
   const [, header, payload] = /^([\w-]+)\.([\w-]+)\.[\w-]+$/.exec(value) ?? []
@@ -91,23 +83,13 @@ function isJwt(value: unknown): value is string {
   return typeof readObject(header)?.['alg'] === 'string' && readObject(payload) !== undefined
 }
 
-/**
- * The claim `exp`, unverified: used to plan the renewal, and for no other decision.
- *
- * @returns Seconds since 1970-01-01T00:00:00Z; `undefined` if the token has none.
- * @see RFC 7519 section 4.1.4
- */
+/** The claim `exp`, unverified: used to plan the renewal, and for no other decision. */
 export function expiryOf(token: string): number | undefined {
   const { exp } = claimsOf(token)
   return isNumericDate(exp) ? exp : undefined
 }
 
-/**
- * The time from `iat` to `exp`, unverified as well.
- *
- * @returns Seconds; `Infinity` if the token lacks one of them.
- * @see RFC 7519 section 4.1.6
- */
+/** Seconds from `iat` to `exp`, unverified as well; `Infinity` if the token lacks one of them. */
 export function validityOf(token: string): number {
   const { iat, exp } = claimsOf(token)
   return isNumericDate(iat) && isNumericDate(exp) ? exp - iat : Infinity

@@ -6,7 +6,7 @@ import type { DpopAlgorithm } from './dpop-options.ts'
 
 /** A key pair whose private half cannot be read, not even by this process. */
 export interface DpopKey {
-  /** The thumbprint that tokens are bound to. RFC 7638, with SHA-256, base64url. */
+  /** What tokens are bound to. RFC 7638, with SHA-256, base64url. */
   readonly jkt: string
   /** Signs the claims of a proof. RFC 9449 section 4.2. */
   sign(claims: object): Promise<string>
@@ -53,6 +53,8 @@ const ROWS: Readonly<Record<DpopAlgorithm, Row>> = {
     members: RSA_MEMBERS,
   },
 }
+
+export const DPOP_ALGORITHMS = Object.keys(ROWS) as readonly DpopAlgorithm[] // its rows are these
 
 export async function createDpopKey(algorithm: DpopAlgorithm): Promise<DpopKey> {
   const { subtle } = globalThis.crypto

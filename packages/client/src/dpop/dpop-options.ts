@@ -1,3 +1,5 @@
+import { DPOP_ALGORITHMS } from './dpop-key.ts'
+
 // The option `dpop`: its forms, its check, its default.
 
 export interface DpopOptions {
@@ -10,23 +12,14 @@ export interface DpopOptions {
 
 export type DpopAlgorithm = NonNullable<DpopOptions['algorithm']>
 
-export const DPOP_ALGORITHMS: readonly DpopAlgorithm[] = [
-  'ES256',
-  'ES384',
-  'Ed25519',
-  'PS256',
-  'RS256',
-]
-
 export const DPOP_FORMS: string = `true, false or { algorithm }, which is one of ${DPOP_ALGORITHMS.join(', ')}`
 
 export function isDpop(value: unknown): boolean {
   if (typeof value === 'boolean') return true
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const algorithm: unknown = dpopAlgorithm(value)
   return (
     Object.keys(value).every((name) => name === 'algorithm') &&
-    DPOP_ALGORITHMS.some((each) => each === algorithm)
+    DPOP_ALGORITHMS.includes(dpopAlgorithm(value))
   )
 }
 

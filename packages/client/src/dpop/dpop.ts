@@ -9,7 +9,6 @@ import type { DpopAlgorithm } from './dpop-options.ts'
 
 // Makes DPoP proofs, and remembers what they need of each server: its nonce, and how its clock differs.
 
-/** What a proof is for. */
 interface ProofRequest {
   readonly method: string
   readonly url: string
@@ -23,38 +22,21 @@ export interface Proof {
   readonly madeAt: Instant
 }
 
-/** The key of a client, the proofs that it makes, and the nonces that servers want in them. */
 export interface Dpop {
   /** The thumbprint of the key, which is made when it is first needed, and kept. */
   jkt(): Promise<string>
   /** @param nonce By default the last one of that server. */
   proof(server: string, request: ProofRequest, nonce?: string): Promise<Proof>
-  /**
-   * Remembers the nonce in an answer for the next proof that goes to this server.
-   *
-   * @returns It; `undefined` if the answer has none.
-   * @see RFC 9449 section 8.2
-   */
+  /** Remembers and returns the nonce in an answer, for the next proof that goes to this server. RFC 9449 section 8.2 */
   learnNonce(server: string, headers: HeaderLookup): string | undefined
-  /**
-   * Proofs are dated by the clock of the token service, except for servers with a correction of their own.
-   *
-   * @param skew Seconds that its clock is ahead of ours, by its last answer. More than five minutes does not count.
-   */
+  /** Dates proofs by the clock of the token service, `skew` seconds ahead of ours, except for servers with a correction. */
   learnClock(skew: number): void
   /**
-   * How proofs may be dated otherwise than the one that a server refused: by the time of its answer, by the clock of the token
-   * service, or by ours. Each may be wrong, even the first: a proxy may have written the `Date`.
-   *
-   * @param skew Seconds that its clock is ahead of ours, by that answer.
-   * @returns What `correct` takes; `undefined` if a proof that is made now would have the same time by all of them.
+   * How proofs may be dated otherwise than the one that a server refused: by its answer, which is `skew` seconds ahead of us, by the clock
+   * of the token service, or by ours. Each may be wrong: a proxy may have written the `Date`. `undefined` if none would differ.
    */
   betterCorrection(refused: Proof, skew: number): number | undefined
-  /**
-   * Corrects the time of proofs for this server, and for no other: what it says may not spoil what others accept.
-   *
-   * @param seconds `undefined`: it has no correction of its own any more.
-   */
+  /** For this server and no other: what it says may not spoil what others accept. `undefined` ends the correction. */
   correct(server: string, seconds: number | undefined): void
 }
 

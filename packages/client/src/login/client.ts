@@ -1,8 +1,8 @@
 import { authorizedFetch } from '../present/authorized-fetch.ts'
-import type { Closing } from '../waiting/abort.ts'
+import { type Closing, createClosing } from '../waiting/abort.ts'
 import { publishLogin } from './diagnostics.ts'
 import type { LoginPlan } from './login.ts'
-import { checkGetOptions } from './options.ts'
+import { checkGetOptions, checkTokenClientOptions, type TokenClientOptions } from './options.ts'
 import { createRenewals } from './renewals.ts'
 import type { GetOptions, TokenClient } from './token-client.ts'
 
@@ -16,12 +16,21 @@ export interface ClientSettings {
   readonly closing: Closing
   /** What callers see of a failure. By default it itself. */
   readonly errorOf?: (error: unknown) => unknown
-  /** Called when a login has ended. */
   readonly onSettled?: (token: string | undefined) => void
   /** What the messages of the diagnostics channel name. By default the client. */
   readonly reportedAs?: (() => object) | undefined
   /** Of the runtime; by default it is asked. */
   readonly endsWithRequest?: boolean | undefined
+}
+
+/**
+ * Creates the client of one account. It sends nothing before the first use.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ */
+export function createTokenClient(options: TokenClientOptions): TokenClient {
+  const { origins, ...plan } = checkTokenClientOptions(options)
+  return createClient({ origins, plan, closing: createClosing() })
 }
 
 export function createClient({

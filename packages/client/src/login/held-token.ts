@@ -51,10 +51,7 @@ export function hold(
   }
 }
 
-/**
- * Seconds until it expires. The elapsed time is the larger of what the two clocks say: the monotonic clock stops while a
- * machine is suspended, and an administrator can set the wall clock back.
- */
+/** Seconds. By both clocks: the monotonic one stops while a machine is suspended, and the wall clock can be set back. */
 export function remaining({ obtainedAt, lifetime }: HeldToken, now: Instant): number {
   return lifetime - elapsed(obtainedAt, now)
 }

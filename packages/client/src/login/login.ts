@@ -22,13 +22,7 @@ export interface LoginPlan {
   readonly closing: Closing
 }
 
-/**
- * One login, from its pause to a token that can be used. The deadline begins after the pause: otherwise a short one would
- * pass before the first request.
- *
- * @param pause Seconds to wait before the first request.
- * @throws TokenClientError
- */
+/** The deadline begins after the pause: otherwise a short one would pass before the first request. @throws TokenClientError */
 export async function logIn(
   { endpoint, timeout, verifier, closing }: LoginPlan,
   pause: number,
@@ -69,10 +63,7 @@ export async function logIn(
   }
 }
 
-/**
- * @param age Seconds since the answer began: a body may come slowly.
- * @param jkt What the token must be bound to.
- */
+/** @param age Seconds since the answer began: a body may come slowly. */
 async function checkUsable(
   { token, lifetime, isBoundTo }: TokenAnswer,
   age: number,

@@ -31,11 +31,7 @@ export function dpopOf(dpop: boolean | DpopOptions, clock: Clock): Dpop | undefi
   return dpop === false ? undefined : createDpop(dpopAlgorithm(dpop), clock)
 }
 
-/**
- * The origins that may get the token, as `URL` writes them.
- *
- * @throws TypeError
- */
+/** As `URL` writes them. @throws TypeError */
 export function originSet(
   caller: string,
   origins: readonly string[],

@@ -17,8 +17,9 @@ import { type Clock, systemClock } from '@portcullis/kit/time'
 import type { ResponseFormat } from '../answer/token-response.ts'
 import type { DpopOptions } from '../dpop/dpop-options.ts'
 import { createRetry } from '../request/retry.ts'
-import type { ClientFetch, TokenEndpoint } from '../request/token-request.ts'
+import type { ClientFetch } from '../request/token-request.ts'
 import { type Credential, loginExchange } from './login-exchange.ts'
+import type { LoginPlan } from './login.ts'
 import {
   dpopOf,
   isCredential,
@@ -109,19 +110,11 @@ const CHECKS: Readonly<Record<keyof TokenClientOptions, OptionCheck>> = {
 const CALLER = 'createTokenClient'
 const REQUIRED = ['authUrl', 'loginId', 'password', 'origins']
 
-/** What a client works with. */
-export interface TokenClientSettings {
-  readonly endpoint: TokenEndpoint
+export interface TokenClientSettings extends Omit<LoginPlan, 'closing'> {
   readonly origins: ReadonlySet<string>
-  readonly timeout: number
-  readonly verifier: TokenVerifier | undefined
 }
 
-/**
- * Checks the options at start-up, so that a mistake never waits for the first login, and fills in the defaults.
- *
- * @throws TypeError that names the option and, since it may be a secret, not its value.
- */
+/** @throws TypeError that names the option and, since it may be a secret, not its value. */
 export function checkTokenClientOptions(options: TokenClientOptions): TokenClientSettings {
   checkOptions(CALLER, options, CHECKS, REQUIRED)
   const own = ownMembers(options)
@@ -139,32 +132,19 @@ export function checkTokenClientOptions(options: TokenClientOptions): TokenClien
   } = own
   const origins = originSet(CALLER, own.origins, allowInsecure)
   const url = tokenUrl(authUrl, allowInsecure)
-  const endpoint = {
-    exchange: loginExchange({ url, loginId, password, response }),
-    fetch,
-    retry: createRetry(),
-    clock,
-    dpop: dpopOf(dpop, clock),
-  }
+  const exchange = loginExchange({ url, loginId, password, response })
+  const endpoint = { exchange, fetch, retry: createRetry(), clock, dpop: dpopOf(dpop, clock) }
   return { endpoint, origins, timeout, verifier }
 }
 
-/**
- * Checks the options of one `get`. Reads own members alone: a polluted `Object.prototype` must not set them.
- *
- * @throws TypeError
- */
+/** Reads own members alone: a polluted `Object.prototype` must not set them. @throws TypeError */
 export function checkGetOptions(options: GetOptions): GetOptions {
   checkOptions('get', options, { minValidity: seconds(0, 86_400), signal: () => undefined })
   const { minValidity, signal } = ownMembers(options)
   return { minValidity, signal }
 }
 
-/**
- * The URL to log in at.
- *
- * @throws TypeError, without the URL: it may hold credentials.
- */
+/** @throws TypeError, without the URL: it may hold credentials. */
 export function tokenUrl(authUrl: string | URL, allowInsecure: boolean): string {
   const url = secureUrl(CALLER, 'authUrl', authUrl, allowInsecure)
   // Not `search` and `hash`: those are empty for a bare `?` or `#`, which would swallow the path.

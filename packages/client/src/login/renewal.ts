@@ -59,7 +59,6 @@ const OLD_ENOUGH = 10
  */
 export type CallerStep = 'use' | 'renew' | 'prefer' | 'wait'
 
-/** @param minValidity Seconds that the caller asked for. */
 export function callerStep(
   state: RenewalState,
   now: Instant,
@@ -78,7 +77,6 @@ export function callerStep(
   return isBest ? 'use' : 'wait'
 }
 
-/** What a client says of its token at this moment. */
 export function statusOf(
   state: RenewalState,
   now: Instant,
@@ -104,10 +102,7 @@ export interface LoginRefusal {
   readonly retryAfter: number
 }
 
-/**
- * Why no login is made now for a caller who needs one. `undefined` if one is made, at once or after a pause that the
- * caller can wait for; after a refusal of the service callers do not wait.
- */
+/** `undefined` if a login is made, at once or after a pause that the caller can wait for; after a refusal callers do not wait. */
 export function loginRefusal(state: RenewalState, now: Instant): LoginRefusal | undefined {
   const { lastFailure, lastReason } = state
   const retryAfter = nextLoginIn(state, now)
@@ -148,11 +143,7 @@ function isRefusal(code: TokenClientErrorCode | undefined): boolean {
   return code === 'credentials_rejected' || code === 'unexpected_response'
 }
 
-/**
- * Keeps the token that is held, since it may still work.
- *
- * @param random From 0 to 1, so that processes which failed together do not come back together.
- */
+/** Keeps the token that is held, since it may still work. @param random From 0 to 1. */
 export function afterFailure(
   state: RenewalState,
   now: Instant,
@@ -183,7 +174,6 @@ export function afterFailure(
   }
 }
 
-/** Notes whether an origin accepted the token that is held. */
 export function afterAnswer(
   state: RenewalState,
   token: string,

@@ -25,31 +25,21 @@ import type { TokenClientStatus } from './token-client.ts'
 
 // Keeps one token at hand: holds the one state of a client, and carries out what `renewal.ts` decides.
 
-/** What is told of a login that has ended, by whoever knows whose it is. */
 type LoginReport = Omit<LoginMessage, 'client' | 'kind'>
 
 export interface Renewals {
-  /**
-   * The token that is held, or one that a login brings.
-   *
-   * @throws TokenClientError
-   */
+  /** @throws TokenClientError */
   readonly token: (
     minValidity: number | undefined,
     signal: AbortSignal | undefined,
   ) => Promise<string>
-  /** Takes note of an answer to a request with a token. */
   readonly answered: (token: string, origin: string, isAccepted: boolean) => void
   readonly invalidate: (token: string, origin?: string) => void
   readonly status: () => TokenClientStatus
   readonly close: () => Promise<void>
 }
 
-/**
- * @param onSettled Called when a login has ended.
- * @param report Told of each login that has ended, after `onSettled`.
- * @param endsWithRequest Of the runtime; by default it is asked.
- */
+/** @param report Told of each login that has ended, after `onSettled`. */
 export function createRenewals(
   plan: LoginPlan,
   onSettled: (token: string | undefined) => void,

@@ -11,10 +11,8 @@ import { logIn, type LoginPlan } from './login.ts'
 
 export type LoginOutcome = HeldToken | TokenClientError
 
-/** A login that has ended. */
 export interface SettledLogin {
   readonly result: TokenAnswer | TokenClientError
-  /** Requests that it took. */
   readonly requests: number
   /** Seconds, with the pause before it. */
   readonly duration: number
@@ -27,25 +25,17 @@ export interface LostLogin {
   readonly isSent: boolean
 }
 
-/** At most one login at a time, for any number of callers. */
 export interface SharedLogin {
   readonly isUnderWay: boolean
   /** How far the service's clock was ahead of ours in its last answer, where that is more than 30 s. */
   readonly clockSkew: number | undefined
-  /**
-   * Waits for the login under way, or starts one.
-   *
-   * @param pause Seconds before a login that is started.
-   * @returns How it ended, or `undefined` if nobody will know; rejects only if the signal ends this caller's wait.
-   */
+  /** Joins the login under way, or starts one after a pause. `undefined` if nobody will know its end. Rejects by the signal alone. */
   join(pause: number, signal?: AbortSignal): Promise<LoginOutcome | undefined>
   /** The same for a caller who has no token: while one waits, requests that failed are repeated. */
   need(pause: number, signal?: AbortSignal): Promise<LoginOutcome | undefined>
-  /** Starts a login for nobody who waits, if none is under way. */
   renew(): void
   /** Gives up a login that whoever must wait does not join: it may have ended with its request. Returns whether there was one. */
   giveUpOrphan(): boolean
-  /** Ends with the login under way, if there is one. */
   idle(): Promise<void>
 }
 
@@ -57,11 +47,7 @@ interface UnderWay {
   sentAt: Instant | undefined
 }
 
-/**
- * @param onSettled Called once for each login, when none is under way any more.
- * @param onLost The same for one that was given up.
- * @param endsWithRequest Of the runtime; by default it is asked.
- */
+/** @param onSettled Called once for each login, when none is under way any more. @param onLost The same for one that was given up. */
 export function shareLogin(
   plan: LoginPlan,
   onSettled: (login: SettledLogin) => LoginOutcome,

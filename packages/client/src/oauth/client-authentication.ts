@@ -23,12 +23,7 @@ export interface ClientCredentials {
   readonly clientAssertion: (() => string | Promise<string>) | { readonly file: string } | undefined
 }
 
-/**
- * Makes what authenticates one request: an assertion is accepted only once.
- *
- * @param now The time of the server, as far as it is known. Seconds since 1970-01-01T00:00:00Z.
- * @throws TokenClientError if a credential cannot be read.
- */
+/** An assertion is accepted only once. @param now The time of the server, as far as it is known. @throws TokenClientError */
 export async function authenticate(
   { clientSecret, clientAuthentication, privateKey, clientAssertion }: ClientCredentials,
   now: number,

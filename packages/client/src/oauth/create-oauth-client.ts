@@ -39,7 +39,7 @@ export interface OAuthClient extends TokenClient {
  */
 export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   const settings = checkOAuthClientOptions(options)
-  const { clientId, credentials, target, origins, dpop, remember, timeout, fetch, clock } = settings
+  const { clientId, credentials, target, origins, dpop, timeout, fetch, clock } = settings
   const closing = createClosing()
   const retry = createRetry()
   const environment = {
@@ -52,27 +52,14 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   const exchangeFor = (grant: Grant) => grantExchange(environment, grant)
   const ownGrant = { type: 'client_credentials', parameters: parametersOf(target), end: undefined }
   const endpoint = { fetch, retry, clock, dpop }
-  const client = createClient({
-    origins,
-    plan: {
-      endpoint: { ...endpoint, exchange: exchangeFor(ownGrant) },
-      timeout,
-      verifier: undefined,
-    },
-    closing,
-    errorOf: oauthErrors(false),
-  })
-  const onBehalfOf = createOnBehalfOf({
-    clientId,
-    origins,
-    remember,
-    endpoint,
-    exchangeFor,
+  const plan = {
+    endpoint: { ...endpoint, exchange: exchangeFor(ownGrant) },
     timeout,
-    closing,
-    reportedAs: () => client,
-  })
-  return Object.assign(client, { onBehalfOf })
+    verifier: undefined,
+  }
+  const client = createClient({ origins, plan, closing, errorOf: oauthErrors(false) })
+  const shared = { ...settings, endpoint, exchangeFor, closing, reportedAs: () => client }
+  return Object.assign(client, { onBehalfOf: createOnBehalfOf(shared) })
 }
 
 function locateBy(settings: OAuthSettings, retry: Retry, closing: Closing): Locate {
@@ -81,7 +68,5 @@ function locateBy(settings: OAuthSettings, retry: Retry, closing: Closing): Loca
     const server = ownMembers({ issuer: issuer || tokenEndpoint, token_endpoint: tokenEndpoint })
     return async () => server
   }
-  const { hasCertificate, allowInsecure, fetch, clock, timeout } = settings
-  const asked = { issuer, hasCertificate, allowInsecure }
-  return createDiscovery({ ...asked, fetch, retry, clock, timeout, closing })
+  return createDiscovery({ ...settings, issuer, retry, closing })
 }

@@ -10,10 +10,7 @@ import type { GrantedToken, ServiceAnswer } from '../request/token-request.ts'
 
 // Reads the token in an answer of the token endpoint. The library would refuse what several servers write and nothing depends on.
 
-/**
- * @param end When the token ends at the latest: seconds since 1970-01-01T00:00:00Z.
- * @throws TokenClientError for what is no token that can be used; whatever reading the body fails with.
- */
+/** @param end When the token ends at the latest, NumericDate. @throws TokenClientError; whatever reading the body fails with. */
 export async function readGrant(answer: ServiceAnswer, end: number): Promise<GrantedToken> {
   const { response, proof, receivedAt } = answer
   // Nothing else of it: an ID token would be verified, and a refresh token is of no use.
@@ -54,12 +51,7 @@ const ACCESS_TOKENS: ReadonlySet<unknown> = new Set([
   'urn:ietf:params:oauth:token-type:jwt',
 ])
 
-/**
- * What an answer grants, or why nothing. JSON `null` is what is not there.
- *
- * @param hasProof Whether the request had a DPoP proof, so that the token must be bound to its key.
- * @see RFC 6749 section 5.1; RFC 8693 section 2.2.1; RFC 9449 section 5
- */
+/** What an answer grants, or why nothing. `hasProof`: the token must be bound to its key. RFC 6749 section 5.1; RFC 8693 section 2.2.1 */
 function readMembers(
   value: object | undefined,
   { status, headers }: Response,
@@ -104,11 +96,9 @@ function secondsIn(value: unknown): number | undefined {
 }
 
 /**
- * Seconds from the answer on: the earlier of what the answer and a JWT itself say, since a gateway may write a constant, and some
- * servers write milliseconds. `expires_in` counts from when the server wrote it, which may be long ago: the machine may have been
- * suspended.
- *
- * A JWT that has expired by our clock alone may be a matter of our clock. Then it lasts as long as from `iat` to `exp`.
+ * Seconds from the answer on, the earlier of what the answer and a JWT itself say: a gateway may write a constant, a server milliseconds.
+ * `expires_in` counts from when the server wrote it: the machine may have been suspended since. A JWT that has expired by our clock
+ * alone lasts as long as from `iat` to `exp`.
  */
 function lifetimeIn(
   { sentAt, receivedAt, clockSkew }: ServiceAnswer,

@@ -15,7 +15,6 @@ export type AuthorizationServer = {
   readonly token_endpoint: string
 }
 
-/** Why an answer names no endpoint. */
 export interface UnusableMetadata {
   readonly failure: TokenClientError
   /** Whether there are metadata, which say something else than what is needed. */
@@ -28,7 +27,6 @@ export function isServer(outcome: MetadataOutcome): outcome is AuthorizationServ
   return 'token_endpoint' in outcome
 }
 
-/** What a client knows of its issuer. */
 export interface ExpectedIssuer {
   readonly issuer: string
   /** Whether the connection has the certificate of the client: some servers have an endpoint of its own for that. */

@@ -39,10 +39,7 @@ type Outcome = AuthorizationServer | TokenClientError
 /** How long metadata are used before they are read again. Seconds. */
 const METADATA_AGE = 3600
 
-/**
- * Returns a function that tells where the server is. One attempt at a time reads the metadata, for any number of callers; after a
- * failure there is a pause. What is known serves while the metadata are read again, and if they cannot be had.
- */
+/** One attempt at a time, for any number of callers; after a failure there is a pause. What is known serves on meanwhile. */
 export function createDiscovery(options: DiscoveryOptions): Locate {
   const { clock, timeout, endsWithRequest } = options
   let known: AuthorizationServer | undefined

@@ -1,6 +1,6 @@
 import { ownMembers } from '@portcullis/kit/options'
 
-import { reasonOf, TokenClientError } from '../answer/errors.ts'
+import { reasonOf, TokenClientError, type TokenClientErrorCode } from '../answer/errors.ts'
 
 // The error of a client of OAuth: which status of the route it is worth, and what it is made of.
 
@@ -34,20 +34,10 @@ export type OAuthErrorCode =
   | 'aborted'
 
 /** What an authorization server says of a refusal, as far as it is passed on. */
-const REFUSALS = [
-  'access_denied',
-  'invalid_client',
-  'invalid_grant',
-  'invalid_request',
-  'invalid_scope',
-  'invalid_target',
-  'unauthorized_client',
-  'unsupported_grant_type',
-] as const
-export type Refusal = (typeof REFUSALS)[number]
+export type Refusal = Exclude<OAuthErrorCode, TokenClientErrorCode>
 
-/** For a route that serves a caller with this token. */
-const STATUSES: Readonly<Record<OAuthErrorCode, OAuthError['status']>> = {
+/** The status for a route that serves a caller with this token. */
+const REFUSALS: Readonly<Record<Refusal, OAuthError['status']>> = {
   access_denied: 403,
   invalid_client: 502,
   invalid_grant: 502,
@@ -56,6 +46,9 @@ const STATUSES: Readonly<Record<OAuthErrorCode, OAuthError['status']>> = {
   invalid_target: 403,
   unauthorized_client: 502,
   unsupported_grant_type: 502,
+}
+const STATUSES: Readonly<Record<OAuthErrorCode, OAuthError['status']>> = {
+  ...REFUSALS,
   unexpected_response: 502,
   token_unusable: 502,
   service_unavailable: 503,
@@ -161,14 +154,14 @@ export function refusalOf(error: unknown): OAuthRefusal | undefined {
 
 /** The code in an answer, if it is one that is passed on: any other is a text of the server. */
 export function refusalIn(error: unknown): Refusal | undefined {
-  return REFUSALS.find((each) => each === error)
+  return typeof error === 'string' && isRefusal(error) ? error : undefined
 }
 
-/**
- * Translates what the client fails with; everything else is passed on.
- *
- * @param hasSubject Whether the token stands for a caller of the route.
- */
+function isRefusal(error: string): error is Refusal {
+  return Object.hasOwn(REFUSALS, error)
+}
+
+/** @param hasSubject Whether the token stands for a caller of the route. */
 export function oauthErrors(hasSubject: boolean): (error: unknown) => unknown {
   return (error) => {
     if (!(error instanceof TokenClientError)) return error

@@ -7,6 +7,7 @@ import type { Closing } from '../waiting/abort.ts'
 import type { Grant } from './grant-exchange.ts'
 import { createMemory } from './memory.ts'
 import { oauthErrors } from './oauth-error.ts'
+import type { OAuthSettings } from './options.ts'
 import { bearerSubject, bytesOf, digestOf, grantFor, type Subject } from './subject.ts'
 import { isResources, isScope, isTexts } from './target.ts'
 
@@ -49,13 +50,12 @@ const CHECKS = {
   signal: mustBe('an AbortSignal', (value) => value instanceof AbortSignal),
 }
 
-export interface OnBehalfOfSettings {
-  readonly clientId: string
-  readonly origins: ReadonlySet<string>
-  readonly remember: { readonly max: number; readonly bytes: number }
+interface OnBehalfOfSettings extends Pick<
+  OAuthSettings,
+  'clientId' | 'origins' | 'remember' | 'timeout'
+> {
   readonly endpoint: Omit<TokenEndpoint, 'exchange'>
   readonly exchangeFor: (grant: Grant) => Exchange
-  readonly timeout: number
   readonly closing: Closing
   readonly reportedAs: () => object
 }

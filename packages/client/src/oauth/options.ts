@@ -146,7 +146,6 @@ const CHECKS: Readonly<Record<keyof OAuthClientOptions, OptionCheck>> = {
 const CALLER = 'createOAuthClient'
 const REQUIRED = ['clientId', 'origins']
 
-/** What a client of OAuth works with. */
 export interface OAuthSettings {
   /** Where it asks; without an endpoint the metadata of the issuer name it. */
   readonly issuer: string | undefined

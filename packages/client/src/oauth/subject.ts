@@ -13,7 +13,6 @@ export interface Subject {
   readonly claims: object
 }
 
-/** A subject whose token can be exchanged. */
 export interface BearerSubject {
   readonly token: string
   /** The claim `exp`: seconds since 1970-01-01T00:00:00Z. `undefined` if it has none. */
@@ -21,10 +20,8 @@ export interface BearerSubject {
 }
 
 /**
- * Reads what an exchange needs, from the claims as they were signed: what a schema makes of them for handlers may have lost `exp`
- * and `cnf`.
- *
- * @throws TypeError for what is no `Auth`, and for a token that is bound: whoever exchanges it had to prove a key that is not ours.
+ * From the claims as they were signed: what a schema made of them may have lost `exp` and `cnf`. @throws TypeError for no `Auth`, and for a
+ * token that is bound: whoever exchanges it had to prove a key that is not ours.
  */
 export function bearerSubject(auth: Subject): BearerSubject {
   const [token] = membersOf(auth, ['token'])
@@ -50,10 +47,7 @@ export function bearerSubject(auth: Subject): BearerSubject {
 /** Where core notes at an `Auth` what was signed. Its name is registered, so that nothing of core is imported for it. */
 const RECORD = Symbol.for('@portcullis/core signed')
 
-/**
- * The claims as they were signed, if a verifier has noted them at this very `Auth`. A copy of it, or a `Proxy` around it, was made by
- * others. `undefined` where there is no note: of a verifier without a schema, of a stub, of a copy.
- */
+/** `undefined` unless a verifier has noted them at this very `Auth`: a copy of it, or a `Proxy` around it, was made by others. */
 function recordedClaims(auth: Subject): object | undefined {
   const record: unknown = Object.hasOwn(auth, RECORD) ? Reflect.get(auth, RECORD) : undefined
   const [of] = membersOf(record, ['of'])
@@ -96,8 +90,8 @@ function typed(name: string, token: string): Parameters {
 }
 
 /**
- * What a grant of a client is remembered by: a digest of all that decides its token. Each part comes with its length, so that none
- * can continue another. The key of `dpop` is not among them: a client has one, and its memory is its own.
+ * Of all that decides its token. Each part comes with its length, so that none can continue another. The key of `dpop` is not among
+ * them: a client has one, and its memory is its own.
  */
 export function digestOf(clientId: string, { type, parameters, end }: Grant): string {
   const parts = [clientId, type, String(end), ...parameters.flat()]

@@ -35,7 +35,6 @@ function isListOf(value: unknown, holds: (each: unknown) => boolean): boolean {
   return list.length > 0 && list.every(holds)
 }
 
-/** The parameters of a request. */
 export type Parameters = readonly [name: string, value: string][]
 
 export function parametersOf(target: Target): Parameters {

@@ -28,11 +28,7 @@ export interface Authorization {
   readonly dpop: Dpop | undefined
 }
 
-/**
- * Adds the token to requests. After a 401 it repeats the request once, with another token. With `dpop` it adds a proof as well.
- * If the server refuses that, it repeats the request first with a better one: with the nonce that the server wants, or with
- * another time.
- */
+/** Repeats a request once with another token after a 401, and before that with a better proof, if the proof was refused. */
 export function authorizedFetch({
   origins,
   fetch: given,
@@ -118,10 +114,7 @@ type RequestParts = RequestInit & { readonly url: string; readonly duplex?: 'hal
 /** Keeps each `Request` as long as its signal: once it was garbage-collected, the caller's abort is not passed on. */
 const followed = new WeakMap<AbortSignal, readonly Request[]>()
 
-/**
- * Splits a request into its URL and the rest. The URL becomes a string, so that it cannot change between the check of its
- * origin and the request, and so that an injected `fetch` need not know the platform's `Request`.
- */
+/** The URL becomes a string, which cannot change between the check of its origin and the request. An injected `fetch` may know no `Request`. */
 function requestOf(input: string | URL | Request, init: RequestInit | undefined): RequestParts {
   if (!(input instanceof Request)) return { ...init, url: new URL(input).href }
   const request = new Request(input, init)

@@ -7,14 +7,12 @@ import type { ClientFetch } from '../request/token-request.ts'
 
 // Sends one request with a token, with a proof or without, and says whether the answer is about the token.
 
-/** A request to an origin that may get the token. */
 export interface PresentedRequest {
   readonly url: string
   readonly origin: string
   readonly request: RequestInit
 }
 
-/** What came of a request with a token. */
 export interface Presented {
   readonly response: Response
   /** Whether its status says something of the token: not if it is about the proof, or comes from elsewhere. */
@@ -23,7 +21,6 @@ export interface Presented {
   readonly needsLogin: boolean
 }
 
-/** Sends a request with a token. */
 export type Present = (token: string) => Promise<Presented>
 
 export function bearing(fetch: ClientFetch, { url, origin, request }: PresentedRequest): Present {
@@ -37,10 +34,7 @@ export function bearing(fetch: ClientFetch, { url, origin, request }: PresentedR
   }
 }
 
-/**
- * The same with a proof for each request. It is repeated with another proof, once if the server wants a nonce in it, and once if
- * its time may have been wrong: so it is sent three times at most.
- */
+/** With a proof for each request: repeated once for the nonce that the server wants, and once if its time may have been wrong. */
 export function proving(
   fetch: ClientFetch,
   dpop: Dpop,

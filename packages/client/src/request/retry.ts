@@ -6,13 +6,9 @@ import { outageOf, reach } from '../answer/outage.ts'
 // A second request where the first may have met the end of an idle connection: a server ends those, and until `fetch` has heard of
 // it, it takes one for the next request. From its error that cannot be told.
 
-/** What one client remembers of its exchanges. */
 export interface Retry {
   /**
-   * Sends a request, and another one at once if it failed before the head of its answer, and an earlier exchange of this client has
-   * succeeded.
-   *
-   * @param signal Of the attempt: nothing is sent again once that is over.
+   * Sends a request, and once more at once if it failed before the head of its answer, and an earlier exchange of this client succeeded.
    * @throws TokenClientError for a request without an answer; whatever `compose` fails with.
    * @see RFC 9110 section 9.2.2; RFC 9112 section 9.3.1
    */
@@ -35,7 +31,6 @@ interface RetriedExchange<Request, Head extends AnswerHead> {
   readonly mayFollow: (first: Request, second: Request) => boolean
 }
 
-/** One for each client. */
 export function createRetry(): Retry {
   let hasSucceeded = false
 

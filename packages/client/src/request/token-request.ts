@@ -18,7 +18,6 @@ import type { Retry } from './retry.ts'
  */
 export type ClientFetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** What a login needs. */
 export interface TokenEndpoint {
   readonly exchange: Exchange
   readonly fetch: ClientFetch
@@ -30,19 +29,9 @@ export interface TokenEndpoint {
 
 /** How a token is obtained: the requests that are sent for it, and what their answers mean. */
 export interface Exchange {
-  /**
-   * Reads what one login needs, once for all its requests.
-   *
-   * @param signal Aborted when the login ends.
-   * @returns Composes one request. It is called for each, because some have what a service accepts only once.
-   * @throws TokenClientError
-   */
+  /** Reads what one login needs, and returns what composes each request: some have what a service accepts once. @throws TokenClientError */
   prepare(signal: AbortSignal): Promise<() => Promise<TokenRequest>>
-  /**
-   * Finds the token in an answer.
-   *
-   * @throws TokenClientError if the service has refused, or the answer has none; whatever reading the body fails with.
-   */
+  /** @throws TokenClientError if the service has refused, or the answer has no token; whatever reading the body fails with. */
   read(answer: ServiceAnswer): Promise<GrantedToken>
 }
 
@@ -76,9 +65,7 @@ export interface GrantedToken {
   readonly isRenewable: boolean
 }
 
-export interface TokenAnswer extends GrantedToken {
-  readonly receivedAt: Instant
-}
+export type TokenAnswer = GrantedToken & Pick<ServiceAnswer, 'receivedAt'>
 
 export interface LoginProgress {
   /** Whether a caller waits: if none does, a failed request is not repeated. */
@@ -88,12 +75,7 @@ export interface LoginProgress {
   onClockSkew(seconds: number): void
 }
 
-/**
- * Logs in: one request, and further ones while the service is unavailable, a caller waits and there is time.
- *
- * @param endsAt On the monotonic clock: no pause that ends later is begun.
- * @throws TokenClientError
- */
+/** Repeats the request while the service is unavailable, a caller waits, and no pause would end after `endsAt`. @throws TokenClientError */
 export async function requestToken(
   endpoint: TokenEndpoint,
   progress: LoginProgress,
@@ -229,10 +211,8 @@ function assertionIn({ body }: TokenRequest): string | null {
 }
 
 /**
- * What another proof would have that the refused one had not: the nonce of this answer, or another time. The service must say
- * that it refused the proof: to repeat any refusal would try a wrong password twice.
- *
- * @see RFC 9449 sections 5 and 8
+ * The nonce of this answer, or another time. The service must say that it refused the proof: to repeat any refusal would try a wrong
+ * password twice. RFC 9449 sections 5 and 8
  */
 async function betterProof(
   { dpop }: TokenEndpoint,

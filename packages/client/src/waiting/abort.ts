@@ -4,12 +4,7 @@ import { TokenClientError } from '../answer/errors.ts'
 
 // Ends of waits: of a signal that many share, and of the client itself.
 
-/**
- * Listens at a signal that any number of waits share. Node 20 warns of a leak at the eleventh listener of one signal, so each has a
- * signal of its own that follows it.
- *
- * @returns A function that ends it.
- */
+/** Node 20 warns of a leak at the eleventh listener of one signal that many share, so each has a signal of its own that follows it. */
 function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const own = AbortSignal.any([signal])
   own.addEventListener('abort', listener, { once: true })
@@ -20,10 +15,7 @@ function onAbort(signal: AbortSignal, listener: () => void): () => void {
   }
 }
 
-/**
- * The end of a client. It is no `AbortController`, because it lives longer than a request: older Cloudflare Workers make none outside of
- * one, and let no other request use it.
- */
+/** No `AbortController`, since it lives longer than a request: older Cloudflare Workers let no other request use one. */
 export interface Closing {
   readonly isClosed: boolean
   /** Calls a function once, at the end or now if that has come. Returns a function that takes it back. */
@@ -55,7 +47,6 @@ export function createClosing(): Closing {
   }
 }
 
-/** Ends one caller's wait, and not what the others wait for. */
 export async function raceAbort<Result>(
   promise: Promise<Result>,
   signal: AbortSignal | undefined,

@@ -2,8 +2,7 @@ import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypt
 
 import { describe, expect, test } from 'vitest'
 
-import { createDpopKey } from '../../src/dpop/dpop-key.ts'
-import { DPOP_ALGORITHMS } from '../../src/dpop/dpop-options.ts'
+import { createDpopKey, DPOP_ALGORITHMS } from '../../src/dpop/dpop-key.ts'
 
 function read(part = ''): Record<string, unknown> {
   return JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>
