@@ -14,11 +14,7 @@ export interface HttpCall {
   readonly operation: object | undefined
 }
 
-/**
- * The request that a handler is called for.
- *
- * @throws TypeError for a handler that no HTTP request calls, such as that of a WebSocket gateway or of a microservice.
- */
+/** @throws TypeError for a handler that no HTTP request calls, such as that of a WebSocket gateway or of a microservice. */
 export function callOf(context: ExecutionContext): HttpCall {
   const kind = context.getType<string>()
   if (kind === 'http') {

@@ -12,6 +12,7 @@ import {
   type Verifier,
 } from '@portcullis/core'
 import { checkRequirementList } from '@portcullis/core/adapter'
+import { checkOptions, hasMethods, isBoolean, mustBe, ownMembers } from '@portcullis/kit/options'
 
 import { callOf } from './context.ts'
 import { refuse } from './exception.ts'
@@ -44,11 +45,7 @@ export type HandlerDecorator = <Value>(
  * @throws TypeError together with `@Requires()`, or with a guard of this package at the same place.
  */
 export function Public(): HandlerDecorator {
-  return (target, name, descriptor) => {
-    const place = placeOf('@Public()', target, name, descriptor)
-    markPublic(place.method?.handler ?? place.type)
-    checkDecorated(place)
-  }
+  return marking('@Public()', markPublic)
 }
 
 /**
@@ -60,9 +57,13 @@ export function Public(): HandlerDecorator {
  * @throws TypeError together with `@Public()`.
  */
 export function OptionalAuth(): HandlerDecorator {
+  return marking('@OptionalAuth()', markOptional)
+}
+
+function marking(decorator: string, mark: (target: object) => void): HandlerDecorator {
   return (target, name, descriptor) => {
-    const place = placeOf('@OptionalAuth()', target, name, descriptor)
-    markOptional(place.method?.handler ?? place.type)
+    const place = placeOf(decorator, target, name, descriptor)
+    mark(place.method?.handler ?? place.type)
     checkDecorated(place)
   }
 }
@@ -110,29 +111,14 @@ export interface CurrentAuthOptions {
  *   no token and `optional` is not set.
  */
 export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorator {
-  if (typeof options !== 'object' || (options as unknown) === null || Array.isArray(options)) {
-    throw new TypeError('@CurrentAuth: options must be an object')
-  }
-  const {
-    optional = false,
-    verifier,
-    ...others
-  } = Object.assign(Object.create(null) as object, options)
-  const [misspelt] = Object.keys(others)
-  if (misspelt !== undefined) {
-    throw new TypeError(
-      `@CurrentAuth: unknown option ${JSON.stringify(misspelt)}, known are optional, verifier`,
-    )
-  }
-  if (typeof optional !== 'boolean') {
-    // Mistake `@CurrentAuth: optional must be true or false`: Write `@CurrentAuth({ optional: true })`.
-    throw new TypeError('@CurrentAuth: optional must be true or false')
-  }
-  if (verifier !== undefined && typeof verifier?.verify !== 'function') {
-    // Mistake `…: verifier must be a verifier`: Give what `createVerifier` returned, such as `PortcullisModule.forRoot({ verifier
-    // })`.
-    throw new TypeError('@CurrentAuth: verifier must be a verifier')
-  }
+  // Mistake `@CurrentAuth: optional must be true or false`: Write `@CurrentAuth({ optional: true })`.
+  // Mistake `…: verifier must be a verifier`: Give what `createVerifier` returned, such as `PortcullisModule.forRoot({ verifier
+  // })`.
+  checkOptions('@CurrentAuth', options, {
+    optional: isBoolean,
+    verifier: mustBe('a verifier', (value) => hasMethods(value, 'verify')),
+  })
+  const { optional = false, verifier } = ownMembers(options)
   return createParamDecorator((_data: unknown, context: ExecutionContext) => {
     const auth = authOf(context, verifier)
     if (auth !== undefined || optional) return auth
@@ -191,7 +177,6 @@ function checkGuarded(request: object): void {
   }
 }
 
-/** What is decorated: a class, or a method of it. */
 interface Place {
   readonly type: Class
   readonly method: Method | undefined

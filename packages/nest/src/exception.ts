@@ -32,7 +32,6 @@ export function authErrorOf(exception: unknown): AuthError | undefined {
   return refusalOf(exception instanceof AuthException ? exception.cause : exception)
 }
 
-/** As much of the response of Express as is used: that of `node:http`. */
 interface NodeResponse {
   statusCode: number
   readonly headersSent: boolean
@@ -40,7 +39,6 @@ interface NodeResponse {
   end(body: string): unknown
 }
 
-/** As much of Fastify's reply as is used. */
 interface FastifyReply {
   readonly raw: NodeResponse
   readonly sent: boolean
@@ -50,11 +48,8 @@ interface FastifyReply {
 }
 
 /**
- * Refuses a request, with the challenge on the response: exception filters know nothing of the headers of an error.
- *
- * Where the guard answers itself, the promise stays pending. A guard has no other way to end a request that it has
- * answered: whatever it throws or returns, a filter would answer once more.
- *
+ * With the challenge on the response: exception filters know nothing of the headers of an error. Where the guard answers itself, the
+ * promise stays pending: whatever it threw or returned, a filter would answer once more.
  * @throws AuthException, or the error itself if it is no refusal.
  */
 export async function refuse(

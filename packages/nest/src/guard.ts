@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
 import { authenticateRequest, type GuardOptions, type Verifier } from '@portcullis/core'
 import { checkGuardOptions } from '@portcullis/core/adapter'
+import { checkArgument, hasMethods, ownMembers } from '@portcullis/kit/options'
 
 import { callOf, headersOf } from './context.ts'
 import { refuse } from './exception.ts'
@@ -77,16 +78,22 @@ function split(options: PortcullisGuardOptions<never>): {
   verifier: Verifier<unknown>
   guard: GuardOptions
 } {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('PortcullisGuard: options must be an object')
-  }
-  // Own members alone: a polluted prototype brings no verifier.
-  const { verifier, ...guard } = Object.assign(Object.create(null) as object, options)
-  if (typeof verifier?.verify !== 'function') {
-    throw new TypeError('PortcullisGuard: verifier must be a verifier, as createVerifier makes it')
-  }
+  const { verifier, ...guard } = ownOptions('PortcullisGuard', options)
+  const complaint = 'must be a verifier, as createVerifier makes it'
+  checkArgument(
+    'PortcullisGuard',
+    'verifier',
+    hasMethods(verifier, 'verify') ? undefined : complaint,
+  )
   // `onRefusal` gets the requests of the platform. The user has named their type.
   return { verifier, guard: guard as GuardOptions }
+}
+
+/** A copy of the own members: nothing counts that somebody has put on `Object.prototype`. @throws TypeError */
+export function ownOptions<Options extends object>(caller: string, options: Options): Options {
+  const isObject = typeof options === 'object' && (options as unknown) !== null
+  checkArgument(caller, 'options', isObject ? undefined : 'must be an object')
+  return ownMembers(options)
 }
 
 /** A property of the request itself: one that is assigned could end in a setter, or be hidden by a prototype. */

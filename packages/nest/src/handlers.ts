@@ -11,23 +11,18 @@ interface Verdict {
 /** All decorators have run before the first request. */
 const verdicts = new WeakMap<Class, WeakMap<Handler, Verdict>>()
 
-/**
- * Whether `@Public()` opens a handler. A class hands it to no subclass: what opens is stated where it opens.
- *
- * @throws TypeError if its decorators contradict each other, or if one is lost.
- */
+/** A class hands it to no subclass. @throws TypeError if the decorators contradict each other, or if one is lost. */
 export function isOpened(type: Class, handler: Handler): boolean {
   const verdict = verdictOf(type, handler)
   complain(verdict.complaint)
   return verdict.isOpened
 }
 
-/** Whether `@OptionalAuth()` says that a handler takes requests without a token: for itself, or for its class. */
 export function isOptionalFor(type: Class, handler: Handler): boolean {
   return isOptional(handler) || isOptional(type)
 }
 
-/** @throws TypeError if the decorators of a class and a handler of it contradict each other, or if one is lost. */
+/** @throws TypeError if the decorators contradict each other, or if one is lost. */
 export function checkHandler(type: Class, handler: Handler): void {
   complain(verdictOf(type, handler).complaint)
 }

@@ -16,7 +16,6 @@ const REQUIRING = Symbol.for('@portcullis/nest requiring')
 /** Where Nest keeps the guards of a class or a handler. */
 const GUARDS = '__guards__'
 
-/** Says what a guard of ours does: an object, or the prototype of a class. */
 export function setRole(guard: object, role: Role): void {
   Reflect.defineMetadata(ROLE, role, guard)
 }
@@ -82,10 +81,7 @@ export function contradictionOf(type: Class, handler?: Handler): string | undefi
   return undefined
 }
 
-/**
- * What is wrong with a handler that stands for a method and lacks what `@Requires()` has put there. A requirement goes with
- * the function that it decorates: it is lost with one that is replaced or overridden.
- */
+/** A requirement goes with the function that it decorates: it is lost with one that is replaced or overridden. */
 export function lossOf(type: Class, { name, owner }: Method, handler: Handler): string | undefined {
   const place = `${type.name}.${String(name)}`
   // A method that overrides one with a requirement may be public.

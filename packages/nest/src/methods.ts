@@ -29,11 +29,8 @@ export function methodsOf(type: Class): readonly Method[] {
 }
 
 /**
- * The methods that a handler stands for. Nest calls what it finds on the instance under the name of a method, and does not
- * tell the name. So a constructor can put any function there.
- *
- * Such a function stands for a method if it has all metadata of it: tracers copy them to what they wrap around a handler. Its
- * name proves nothing.
+ * Nest calls what it finds on the instance under the name of a method, and does not tell the name: a constructor can put any function
+ * there. It stands for a method if it has all its metadata, which tracers copy to what they wrap around a handler.
  */
 export function methodsBehind(type: Class, handler: Handler): readonly Method[] {
   // A method without metadata has no decorators, so it is no handler by itself.

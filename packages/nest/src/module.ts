@@ -8,8 +8,16 @@ import {
   Scope,
 } from '@nestjs/common'
 import { APP_GUARD, ModuleRef } from '@nestjs/core'
+import {
+  checkArgument,
+  checkOptions,
+  isBoolean,
+  isFunction,
+  type OptionCheck,
+  ownMembers,
+} from '@portcullis/kit/options'
 
-import { GUARD_OPTIONS, PortcullisGuard, type PortcullisGuardOptions } from './guard.ts'
+import { GUARD_OPTIONS, ownOptions, PortcullisGuard, type PortcullisGuardOptions } from './guard.ts'
 
 // The module with which an application states its options and gets the guard.
 
@@ -49,28 +57,22 @@ export class PortcullisModule implements OnModuleInit {
   static forRoot<Request extends object = object>(
     options: PortcullisModuleOptions<Request>,
   ): DynamicModule {
-    const { global, ...guard } = ownMembers('forRoot', options)
+    const { global = true, ...guard } = ownOptions('PortcullisModule.forRoot', options)
+    // Mistake `PortcullisModule.…: global must be true or false`: `global: true` guards all routes.
+    checkArgument('PortcullisModule.forRoot', 'global', isBoolean(global))
     // Nest makes guards later. A mistake shows here, where it was made.
     void new PortcullisGuard(guard)
-    return moduleWith({ provide: GUARD_OPTIONS, useValue: guard }, 'forRoot', global)
+    return moduleWith({ provide: GUARD_OPTIONS, useValue: guard }, global)
   }
 
   /** The same with options from a factory. If they are wrong, `NestFactory.create` rejects. */
   static forRootAsync<Request extends object = object, Injected extends unknown[] = []>(
     options: PortcullisModuleAsyncOptions<Request, Injected>,
   ): DynamicModule {
-    const {
-      global,
-      imports = [],
-      inject = [],
-      useFactory,
-      ...others
-    } = ownMembers('forRootAsync', options)
-    refuseUnknown(others)
-    if (typeof useFactory !== 'function') {
-      // Mistake `PortcullisModule.forRootAsync: useFactory must be a function`: It returns the options, or a promise of them.
-      throw new TypeError('PortcullisModule.forRootAsync: useFactory must be a function')
-    }
+    // Mistake `PortcullisModule.forRootAsync: useFactory must be a function`: It returns the options, or a promise of them.
+    const checks = { global: isBoolean, imports: isAny, inject: isAny, useFactory: isFunction }
+    checkOptions('PortcullisModule.forRootAsync', options, checks, ['useFactory'])
+    const { global, imports = [], inject = [], useFactory } = ownMembers(options)
     const provider: Provider = {
       provide: GUARD_OPTIONS,
       inject,
@@ -80,7 +82,7 @@ export class PortcullisModule implements OnModuleInit {
         return guard
       },
     }
-    return { ...moduleWith(provider, 'forRootAsync', global), imports }
+    return { ...moduleWith(provider, global), imports }
   }
 
   /** Nest 11 leaves out a global guard, without a word, if what it needs is made anew for each request. */
@@ -98,11 +100,9 @@ export class PortcullisModule implements OnModuleInit {
 Module({})(PortcullisModule)
 Inject(ModuleRef)(PortcullisModule, undefined, 0)
 
-function moduleWith(options: Provider, method: string, isGlobal: unknown = true): DynamicModule {
-  if (typeof isGlobal !== 'boolean') {
-    // Mistake `PortcullisModule.…: global must be true or false`: `global: true` guards all routes.
-    throw new TypeError(`PortcullisModule.${method}: global must be true or false`)
-  }
+const isAny: OptionCheck = () => undefined
+
+function moduleWith(options: Provider, isGlobal = true): DynamicModule {
   const global: Provider[] = isGlobal ? [{ provide: APP_GUARD, useExisting: PortcullisGuard }] : []
   return {
     module: PortcullisModule,
@@ -110,20 +110,4 @@ function moduleWith(options: Provider, method: string, isGlobal: unknown = true)
     providers: [options, PortcullisGuard, ...global],
     exports: [GUARD_OPTIONS, PortcullisGuard],
   }
-}
-
-/** A copy of the own members: nothing counts that somebody has put on `Object.prototype`. */
-function ownMembers<Options extends object>(method: string, options: Options): Options {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`PortcullisModule.${method}: options must be an object`)
-  }
-  return Object.assign(Object.create(null) as object, options)
-}
-
-function refuseUnknown(others: object): void {
-  const [misspelt] = Object.keys(others)
-  if (misspelt === undefined) return
-  throw new TypeError(
-    `PortcullisModule.forRootAsync: unknown option ${JSON.stringify(misspelt)}, known are global, imports, inject, useFactory`,
-  )
 }

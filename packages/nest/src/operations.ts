@@ -2,23 +2,18 @@ import type { HttpCall } from './context.ts'
 
 // Keeps a guard from judging the same request for each resolver of a GraphQL operation.
 
-interface Outcome {
-  readonly request: object
-  readonly settled: Promise<void>
-}
-
 /**
- * Judges a request once for each HTTP call, and for the resolvers of a GraphQL operation together: they are many, and a client
- * may ask for any number.
- *
- * What is under way is shared, and a refusal holds for the rest of the operation, so that it is reported once. Nothing that was
- * accepted is remembered: the token may have expired when the next resolver runs, and some servers hand one and the same
- * context to several requests.
+ * Once for each HTTP call, and for the resolvers of a GraphQL operation together: a client may ask for any number. A refusal holds for the
+ * rest of the operation. An acceptance is not remembered: the token may have expired when the next resolver runs, and some servers hand
+ * one and the same context to several requests.
  */
 export function oncePerOperation(
   judge: (request: object) => Promise<void>,
 ): (call: HttpCall) => Promise<void> {
-  const outcomes = new WeakMap<object, Outcome>()
+  const outcomes = new WeakMap<
+    object,
+    { readonly request: object; readonly settled: Promise<void> }
+  >()
   return async ({ request, operation }) => {
     if (operation === undefined) {
       await judge(request)
