@@ -17,7 +17,6 @@ export function checkResponse(response: unknown): void {
   if (missing !== undefined) throw new TokenClientError('unexpected_response', missing)
 }
 
-/** Why an answer cannot have a token, judged by its status and its URL. */
 export function failureOfStatus(
   response: Response,
   url: string,

@@ -5,7 +5,6 @@ import { TokenClientError } from './errors.ts'
 // What `fetch` or the stream of a body fails with: an outage. Nothing of a message is shown, since it may name hosts or quote what was
 // sent.
 
-/** Everything that a step fails with counts as an outage. */
 export async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
     return await step()

@@ -8,7 +8,7 @@ import type { DpopAlgorithm } from './dpop-options.ts'
 export interface DpopKey {
   /** What tokens are bound to. RFC 7638, with SHA-256, base64url. */
   readonly jkt: string
-  /** Signs the claims of a proof. RFC 9449 section 4.2. */
+  /** RFC 9449 section 4.2. */
   sign(claims: object): Promise<string>
 }
 

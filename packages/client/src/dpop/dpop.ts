@@ -43,7 +43,7 @@ export interface Dpop {
 /** RFC 9449 section 8.1; longer ones are ignored, since every later request would carry them. */
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 
-/** The longest that it takes to make a key. Seconds. */
+/** Seconds. */
 const KEY_PATIENCE = 10
 
 /** Seconds. Less than what judges of proofs tolerate, and more than the error of a time that was measured. */
@@ -139,7 +139,6 @@ export function createDpop(
 
 function nothing(): undefined {}
 
-/** The claim `ath`. */
 async function hashOf(token: string): Promise<string> {
   const digest = await globalThis.crypto.subtle.digest('SHA-256', Buffer.from(token))
   return Buffer.from(digest).toString('base64url')

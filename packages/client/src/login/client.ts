@@ -9,7 +9,6 @@ import type { GetOptions, TokenClient } from './token-client.ts'
 // The client as its callers have it, whatever its exchange is: gives them the token, and sends it along.
 
 export interface ClientSettings {
-  /** The origins that may get the token. */
   readonly origins: ReadonlySet<string>
   readonly plan: Omit<LoginPlan, 'closing'>
   /** Ends the client. Several clients may share one. */

@@ -4,7 +4,7 @@ import type { TokenClientStatus } from './token-client.ts'
 
 // How fresh a token is: pure functions of the token and a time. What is done about it is said in `renewal.ts`.
 
-/** A token that can be used, and how long. Times are seconds. */
+/** Times are seconds. */
 export interface HeldToken {
   readonly token: string
   readonly obtainedAt: Instant
@@ -20,13 +20,11 @@ export interface HeldToken {
   readonly refusedBy: ReadonlySet<string>
 }
 
-/** How long a token without an expiry is kept. */
 export const UNKNOWN_LIFETIME = 60
 const LONGEST_RENEW_BEFORE = 300
 const LONGEST_WAIT_BEFORE = 10
 
 /**
- * @param lifetime Seconds until the token expires; `undefined` if it does not say.
  * @param random From 0 to 1, so that processes which logged in together do not renew together.
  * @param isRenewable Whether a renewal could bring a token that lasts longer. If not, it is used until it expires.
  */
@@ -56,7 +54,6 @@ export function remaining({ obtainedAt, lifetime }: HeldToken, now: Instant): nu
   return lifetime - elapsed(obtainedAt, now)
 }
 
-/** @param minValidity Seconds that the token must have left. */
 export function freshness(
   held: HeldToken | undefined,
   now: Instant,

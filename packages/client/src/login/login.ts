@@ -18,7 +18,6 @@ export interface LoginPlan {
   /** Seconds, from the end of the pause. */
   readonly timeout: number
   readonly verifier: TokenVerifier | undefined
-  /** Of the client, which ends the login. */
   readonly closing: Closing
 }
 

@@ -110,9 +110,7 @@ const CHECKS: Readonly<Record<keyof TokenClientOptions, OptionCheck>> = {
 const CALLER = 'createTokenClient'
 const REQUIRED = ['authUrl', 'loginId', 'password', 'origins']
 
-export interface TokenClientSettings extends Omit<LoginPlan, 'closing'> {
-  readonly origins: ReadonlySet<string>
-}
+type TokenClientSettings = Omit<LoginPlan, 'closing'> & { readonly origins: ReadonlySet<string> }
 
 /** @throws TypeError that names the option and, since it may be a secret, not its value. */
 export function checkTokenClientOptions(options: TokenClientOptions): TokenClientSettings {

@@ -91,7 +91,6 @@ export function statusOf(
   }
 }
 
-/** Whether this token is still the one that is held, and works: it may have expired, or been dropped. */
 export function isStillHeld({ held }: RenewalState, token: string, now: Instant): boolean {
   return held?.token === token && freshness(held, now) !== 'none'
 }
@@ -111,7 +110,7 @@ export function loginRefusal(state: RenewalState, now: Instant): LoginRefusal | 
   return { code: lastFailure, reason: lastReason, retryAfter }
 }
 
-/** Seconds until a login may start: 0 is now. */
+/** Seconds: 0 is now. */
 export function nextLoginIn(state: RenewalState, now: Instant): number {
   const isUsable = freshness(state.held, now) !== 'none'
   // Longer while a token works, since nobody waits then.
@@ -120,7 +119,6 @@ export function nextLoginIn(state: RenewalState, now: Instant): number {
   return Math.max(0, nextAt - now.monotonic)
 }
 
-/** 0 for none, then doubling from `first` to `longest`. */
 function backOff(first: number, longest: number, times: number): number {
   return times === 0 ? 0 : doubled(first, times - 1, longest)
 }
@@ -134,7 +132,6 @@ export interface LoginFailure {
   readonly reason?: string | undefined
   /** A refusal that states it was not asked for again: somebody else has heard of it, and it holds for so long. */
   readonly retryAfter?: number | undefined
-  /** Whether the credentials were sent. */
   readonly isSent: boolean
 }
 
@@ -188,12 +185,9 @@ export function afterAnswer(
 }
 
 /**
- * Drops the token that an API refused, unless another has taken its place.
- *
- * An API that refuses every token must not cause a login at each call: once a token was dropped, the next one is kept for
- * at least 3 s, doubling to 60 s. A token is dropped without that pause if the same origin accepted it, it is 10 s old, and
- * the origin never refused it before: one that accepts it on one path and refuses it on another is under the pause.
- *
+ * An API that refuses every token must not cause a login at each call: once a token was dropped, the next one is kept for at least 3 s,
+ * doubling to 60 s. Without that pause goes one that the same origin accepted, is 10 s old, and was never refused there before: an origin
+ * that accepts it on one path and refuses it on another is under the pause.
  * @param origin Where it was refused, if that is known.
  */
 export function afterInvalidation(

@@ -75,7 +75,6 @@ export function createRenewals(
     }
   }
 
-  /** The renewed token, or the one that is held if there is no other and it still works. */
   async function renewed(held: HeldToken, signal: AbortSignal | undefined): Promise<HeldToken> {
     const outcome = await login.join(0, signal)
     if (outcome !== undefined && !(outcome instanceof TokenClientError)) return outcome
@@ -119,7 +118,6 @@ export function createRenewals(
     })
   }
 
-  /** @throws TokenClientError if this caller, or the client, is not to wait any longer. */
   function throwIfOver(signal: AbortSignal | undefined): void {
     if (closing.isClosed) throw new TokenClientError('aborted', 'the client is closed')
     if (signal?.aborted === true) throw new TokenClientError('aborted', 'the wait was aborted')
@@ -173,7 +171,6 @@ function tooSoon({ code, reason, retryAfter }: LoginRefusal): TokenClientError {
   return failureWith(code, message, { reason, retryAfter })
 }
 
-/** @throws TokenClientError if the service's tokens do not last for as long as the caller needs them. */
 function lasting(held: HeldToken, minValidity = 0): string {
   if (canLast(held, minValidity)) return held.token
   throw new TokenClientError(

@@ -43,7 +43,6 @@ const NOTABLE_CLOCK_SKEW = 30
 
 interface UnderWay {
   readonly flight: Flight<LoginOutcome>
-  /** When it sent its last request. */
   sentAt: Instant | undefined
 }
 
@@ -134,7 +133,6 @@ export function shareLogin(
   }
 }
 
-/** Of a login that others have replaced: nobody hears of it. */
 const GIVEN_UP = new TokenClientError('aborted', 'the login was given up')
 
 function clientErrorOf(error: unknown): TokenClientError {

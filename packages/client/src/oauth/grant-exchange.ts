@@ -15,17 +15,14 @@ import type { Parameters } from './target.ts'
 
 // A grant at the token endpoint: what is asked for, and what the answer means. The client sends it.
 
-/** What one client has in common for all its grants. */
 export interface GrantEnvironment {
   readonly clientId: string
   readonly locate: Locate
-  /** @param now The time of the server, as far as it is known. Seconds since 1970-01-01T00:00:00Z. */
   readonly authenticate: (now: number) => Promise<ClientAuth>
   readonly pace: ServerPace
   readonly clock: Clock
 }
 
-/** What is asked for. */
 export interface Grant {
   /** Of RFC 6749 section 4, or the URI of an extension. */
   readonly type: string
@@ -66,7 +63,7 @@ export function grantExchange(
   }
 }
 
-/** Why an answer has no token, by its status and its error code. Some servers refuse with 200. RFC 6749 section 5.2 */
+/** Some servers refuse with 200. RFC 6749 section 5.2 */
 async function refusalBy({
   url,
   response,

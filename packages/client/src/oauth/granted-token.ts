@@ -33,7 +33,6 @@ export async function readGrant(answer: ServiceAnswer, end: number): Promise<Gra
 
 interface Granted {
   readonly token: string
-  /** Whether it is bound to the key of the proof. */
   readonly isProven: boolean
   /** Seconds. */
   readonly expiresIn: number | undefined

@@ -11,17 +11,12 @@ export interface Memory<Value> {
   readonly bytes: number
 }
 
-interface Entry<Value> {
-  readonly value: Value
-  readonly bytes: number
-}
-
 export function createMemory<Value>(limits: {
   readonly max: number
   readonly bytes: number
 }): Memory<Value> {
   /** The one that was used least recently comes first. */
-  const entries = new Map<string, Entry<Value>>()
+  const entries = new Map<string, { readonly value: Value; readonly bytes: number }>()
   let bytes = 0
 
   function forget(key: string): void {

@@ -9,7 +9,6 @@ import { reach } from '../answer/outage.ts'
 
 // What an answer with metadata says: where the token endpoint is, or why that cannot be used.
 
-/** The authorization server, as far as a client of it needs to know it. */
 export type AuthorizationServer = {
   readonly issuer: string
   readonly token_endpoint: string

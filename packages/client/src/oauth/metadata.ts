@@ -21,22 +21,21 @@ import {
 
 export interface DiscoveryOptions extends ExpectedIssuer {
   readonly fetch: ClientFetch
-  /** Of the client. */
   readonly retry: Retry
   readonly clock: Clock
-  /** The deadline of one attempt. Seconds. */
+  /** Of one attempt. Seconds. */
   readonly timeout: number
   readonly closing: Closing
   /** Of the runtime; by default it is asked. */
   readonly endsWithRequest?: boolean | undefined
 }
 
-/** Waits until the server is known, or the signal is aborted. @throws TokenClientError */
+/** @throws TokenClientError */
 export type Locate = (signal: AbortSignal) => Promise<AuthorizationServer>
 
 type Outcome = AuthorizationServer | TokenClientError
 
-/** How long metadata are used before they are read again. Seconds. */
+/** Seconds. */
 const METADATA_AGE = 3600
 
 /** One attempt at a time, for any number of callers; after a failure there is a pause. What is known serves on meanwhile. */

@@ -152,7 +152,7 @@ export function refusalOf(error: unknown): OAuthRefusal | undefined {
   }
 }
 
-/** The code in an answer, if it is one that is passed on: any other is a text of the server. */
+/** Any other code is a text of the server, which is not passed on. */
 export function refusalIn(error: unknown): Refusal | undefined {
   return typeof error === 'string' && isRefusal(error) ? error : undefined
 }

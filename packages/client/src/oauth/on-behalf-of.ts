@@ -7,19 +7,15 @@ import type { Closing } from '../waiting/abort.ts'
 import type { Grant } from './grant-exchange.ts'
 import { createMemory } from './memory.ts'
 import { oauthErrors } from './oauth-error.ts'
-import type { OAuthSettings } from './options.ts'
+import type { OAuthClientOptions, OAuthSettings } from './options.ts'
 import { bearerSubject, bytesOf, digestOf, grantFor, type Subject } from './subject.ts'
 import { isResources, isScope, isTexts } from './target.ts'
 
 // Tokens on behalf of a caller: one client for each subject and target, which are remembered within bounds.
 
-export interface OnBehalfOfOptions {
+export interface OnBehalfOfOptions extends Pick<OAuthClientOptions, 'resource' | 'audience'> {
   /** Separated by spaces. RFC 6749 section 3.3 */
   scope?: string | undefined
-  /** For whom the token is: absolute URIs. RFC 8707 */
-  resource?: string | readonly string[] | undefined
-  /** The same for servers that want a name of their own. RFC 8693 section 2.1 */
-  audience?: string | readonly string[] | undefined
   /** A token of whoever acts for the subject, such as one of this client. RFC 8693 section 2.1 */
   actorToken?: string | undefined
   /**
@@ -145,7 +141,6 @@ function handleOf(client: TokenClient, signal: AbortSignal | undefined): OnBehal
   }
 }
 
-/** Aborted when one of them is. */
 function either(first: AbortSignal, second: AbortSignal | null | undefined): AbortSignal {
   return second ? AbortSignal.any([first, second]) : first
 }

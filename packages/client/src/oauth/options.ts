@@ -27,7 +27,7 @@ import {
 } from '../login/option-checks.ts'
 import type { ClientFetch } from '../request/token-request.ts'
 import type { ClientCredentials } from './client-authentication.ts'
-import { isScope, isResources, isTexts } from './target.ts'
+import { isScope, isResources, isTexts, type Target } from './target.ts'
 
 // The options of `createOAuthClient`: their types, checks and defaults.
 
@@ -153,7 +153,7 @@ export interface OAuthSettings {
   readonly clientId: string
   readonly credentials: ClientCredentials
   readonly hasCertificate: boolean
-  readonly target: Pick<OAuthClientOptions, 'scope' | 'resource' | 'audience'>
+  readonly target: Target
   readonly origins: ReadonlySet<string>
   readonly dpop: Dpop | undefined
   readonly remember: { readonly max: number; readonly bytes: number }

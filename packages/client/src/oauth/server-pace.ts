@@ -13,12 +13,10 @@ export interface ServerPace {
   now(): number
   /** @throws TokenClientError while nothing may be asked. */
   check(): void
-  /** @param refused Why the answer has no token; `undefined` if it has one. */
   learn(answer: ServiceAnswer, refused: TokenClientError | undefined): void
 }
 
 export function createServerPace(clock: Clock): ServerPace {
-  /** Seconds that the server's clock is ahead of ours. */
   let skew = 0
   let state: RenewalState = INITIAL
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 
 import { claimsOf, isNumericDate, membersOf } from '../answer/token-response.ts'
 import type { Grant } from './grant-exchange.ts'
+import type { OnBehalfOfOptions } from './on-behalf-of.ts'
 import { type Parameters, parametersOf, type Target } from './target.ts'
 
 // On whose behalf a token is asked for: the subject, the grant that it is exchanged by, and the name that both are remembered by.
@@ -56,16 +57,12 @@ function recordedClaims(auth: Subject): object | undefined {
   return of === auth && typeof claims === 'object' && claims !== null ? claims : undefined
 }
 
-export interface ExchangeRequest extends Target {
-  /** By RFC 8693, or by the assertion of RFC 7523 that Entra ID wants. */
-  readonly form: 'token-exchange' | 'jwt-bearer'
-  /** Who acts for the subject. RFC 8693 section 2.1 */
-  readonly actorToken: string | undefined
-}
-
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
-export function grantFor({ token, end }: BearerSubject, request: ExchangeRequest): Grant {
+export function grantFor(
+  { token, end }: BearerSubject,
+  request: Target & Pick<OnBehalfOfOptions, 'form' | 'actorToken'>,
+): Grant {
   const { form, actorToken } = request
   const target = parametersOf(request)
   if (form === 'jwt-bearer') {
@@ -99,7 +96,7 @@ export function digestOf(clientId: string, { type, parameters, end }: Grant): st
   return hash('sha256', text, 'base64')
 }
 
-/** The bytes of what is remembered of a grant beside its token, with room for its state. */
+/** With room for its state. */
 export function bytesOf({ parameters }: Grant): number {
   return parameters.flat().reduce((sum, part) => sum + part.length, 2048)
 }

@@ -1,15 +1,10 @@
 import { type OptionCheck, isText, mustBe } from '@portcullis/kit/options'
 
+import type { OAuthClientOptions } from './options.ts'
+
 // For whom and for what a token is asked for: `scope`, `resource` and `audience`, as options and as parameters.
 
-export interface Target {
-  /** Separated by spaces. RFC 6749 section 3.3 */
-  readonly scope?: string | undefined
-  /** Absolute URIs. RFC 8707 */
-  readonly resource?: string | readonly string[] | undefined
-  /** The same for servers that want a name of their own. */
-  readonly audience?: string | readonly string[] | undefined
-}
+export type Target = Pick<OAuthClientOptions, 'scope' | 'resource' | 'audience'>
 
 export const isScope: OptionCheck = mustBe(
   'words, separated by spaces',

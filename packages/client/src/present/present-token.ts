@@ -88,7 +88,6 @@ export function proving(
   }
 }
 
-/** Whether the answer came from another origin after a redirect: that one has not seen the token. */
 function isFromElsewhere({ url }: Response, origin: string): boolean {
   return url !== '' && new URL(url).origin !== origin
 }
@@ -99,7 +98,6 @@ const PROOF_ERROR =
 
 type ProofRefusal = 'use_dpop_nonce' | 'invalid_dpop_proof'
 
-/** What a 401 says of the proof, not of the token. `undefined` for any other answer. */
 function refusalOfProof({ status, headers }: Response): ProofRefusal | undefined {
   if (status !== 401) return undefined
   for (const { groups } of (headers.get('www-authenticate') ?? '').matchAll(PROOF_ERROR)) {
@@ -109,7 +107,7 @@ function refusalOfProof({ status, headers }: Response): ProofRefusal | undefined
   return undefined
 }
 
-/** Whether the body can be sent twice: a stream cannot, and the body of a `Request` is always one. */
+/** A stream cannot be sent twice, and the body of a `Request` is always one. */
 export function isRepeatable(body: unknown): boolean {
   return (
     body === undefined ||
