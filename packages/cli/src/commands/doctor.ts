@@ -12,10 +12,6 @@ import type { Context } from '../surroundings/terminal.ts'
 
 // The command `doctor`: runs the checks of doctor/ and of the token service, and prints them. It only reads.
 
-interface DoctorOptions extends KeyOptions {
-  readonly json?: boolean
-}
-
 const EXAMPLES = `
 Examples:
   portcullis doctor
@@ -34,7 +30,7 @@ export function registerDoctor(command: Command, context: Context): void {
     .option('--allow-insecure', 'permit http: beyond this machine')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
-    .action(async (options: DoctorOptions) => {
+    .action(async (options: KeyOptions & { readonly json?: boolean }) => {
       const { cwd, terminal, signal } = context
       const lists = await untilInterrupted(
         Promise.all([

@@ -11,10 +11,6 @@ import type { Context } from '../surroundings/terminal.ts'
 
 // The command `keys`: fetches or reads a key document, and prints what a verifier makes of it.
 
-interface KeysOptions extends KeyOptions {
-  readonly json?: boolean
-}
-
 const EXAMPLES = `
 Examples:
   portcullis keys https://auth.example.com/tokenservice/pubkey.json
@@ -39,18 +35,20 @@ export function registerKeys(command: Command, context: Context): void {
     .option('--allow-insecure', 'permit http: beyond this machine')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
-    .action(async (place: string | undefined, options: KeysOptions) => {
-      const inspection = await inspect(placeOf(place, options, context), options, context)
-      const { terminal } = context
-      if (options.json === true) terminal.print(printableJson(keysJson(inspection), 2))
-      else printKeys(inspection, terminal)
-      context.exitWith(exitCodeOf(inspection))
-    })
+    .action(
+      async (place: string | undefined, options: KeyOptions & { readonly json?: boolean }) => {
+        const inspection = await inspect(placeOf(place, options, context), options, context)
+        const { terminal } = context
+        if (options.json === true) terminal.print(printableJson(keysJson(inspection), 2))
+        else printKeys(inspection, terminal)
+        context.exitWith(exitCodeOf(inspection))
+      },
+    )
 }
 
 function placeOf(
   argument: string | undefined,
-  { discover }: KeysOptions,
+  { discover }: KeyOptions,
   { env }: Context,
 ): KeyPlace {
   if (argument !== undefined && discover !== undefined) {

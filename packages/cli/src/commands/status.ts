@@ -79,7 +79,7 @@ async function isHealthy(where: ControlOptions, context: Context): Promise<boole
 /** Characters. An event of ours is far shorter. */
 const LONGEST_LINE = 100_000
 
-/** The events of a stream of server-sent events, each of which is one line of data. */
+/** Each event is one line of data. */
 async function* eventsOf({ body }: Response): AsyncGenerator<SeenEvent> {
   const decoder = new TextDecoder()
   let rest = ''

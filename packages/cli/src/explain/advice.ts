@@ -19,7 +19,6 @@ export interface CliHint {
   readonly text: string
 }
 
-/** As much of the chosen keys as hints are drawn from. */
 interface SeenKeys {
   readonly seen: Pick<SeenDocument, 'text' | 'clockDifference'>
 }

@@ -16,7 +16,6 @@ export interface VerifierFlags {
   readonly algorithmName?: Readonly<Record<string, Algorithm>>
   readonly type?: readonly string[]
   readonly requiredClaim?: readonly string[]
-  /** `false` with `--no-require-expiry`. */
   readonly requireExpiry?: boolean
   readonly clockTolerance?: number
   readonly maxTokenAge?: number

@@ -31,7 +31,6 @@ export interface KeyOptions {
   readonly algorithmName?: Readonly<Record<string, Algorithm>>
 }
 
-/** Where keys are fetched: a URL, or what the metadata of an issuer name. */
 export interface RemotePlace {
   readonly kind: 'url' | 'issuer'
   readonly where: string
@@ -39,7 +38,6 @@ export interface RemotePlace {
 
 export type KeyPlace = RemotePlace | { readonly kind: 'file'; readonly where: string }
 
-/** Keys, and what could be seen when they came. */
 export interface ChosenKeys {
   readonly source: KeySource
   /** The URL, the issuer or the file. */

@@ -83,23 +83,16 @@ function bitsOf(integer: Buffer): number {
 
 function keyRemarks(key: LintedKey): readonly Remark[] {
   const { place, privateMembers, unusable, use, kind } = key
-  const remarks: Remark[] = []
-  if (privateMembers.length > 0) {
-    const names = privateMembers.join(', ')
-    remarks.push({
-      level: 'problem',
-      text: `key ${place} has private members (${names}): whoever reads this document can sign tokens; withdraw the key now`,
-    })
-  }
+  const names = privateMembers.join(', ')
+  const leak = `key ${place} has private members (${names}): whoever reads this document can sign tokens; withdraw the key now`
+  const remarks: Remark[] = names === '' ? [] : [{ level: 'problem', text: leak }]
   if (unusable !== undefined) {
     // A key to encrypt with is where it belongs; only tokens are not verified with it.
     const level = use === 'enc' ? 'note' : 'problem'
     remarks.push({ level, text: `key ${place} is not used: ${unusable}` })
   } else if (kind.startsWith('RSA') && !kind.endsWith('e = 65537')) {
-    remarks.push({
-      level: 'note',
-      text: `key ${place} has another exponent than 65537: it works, and some libraries refuse it`,
-    })
+    const text = `key ${place} has another exponent than 65537: it works, and some libraries refuse it`
+    remarks.push({ level: 'note', text })
   }
   return remarks
 }
@@ -107,41 +100,28 @@ function keyRemarks(key: LintedKey): readonly Remark[] {
 function documentRemarks(keys: readonly LintedKey[]): readonly Remark[] {
   const usable = keys.filter(({ unusable }) => unusable === undefined)
   if (usable.length === 0) return [{ level: 'problem', text: 'no key can be used' }]
-  const remarks: Remark[] = []
-  for (const [kid, places] of placesBy(usable, (key) => key.kid)) {
-    remarks.push({
-      level: 'note',
-      text: `keys ${places.join(', ')} have one kid, ${JSON.stringify(kid)}: each is tried`,
-    })
-  }
-  for (const [, places] of placesBy(usable, ({ thumbprint }) => thumbprint)) {
-    remarks.push({ level: 'note', text: `keys ${places.join(', ')} are the same key` })
-  }
-  const unnamed = usable.filter(({ kid }) => kid === undefined)
-  if (usable.length > 1 && unnamed.length > 0) {
-    const places = unnamed.map(({ place }) => place).join(', ')
-    remarks.push({ level: 'note', text: `without kid, and so tried for every token: ${places}` })
-  }
-  const silent = usable.filter((key) => key.listable.length > key.algorithms.length)
-  if (silent.length > 0) {
-    const places = silent.map(({ place }) => place).join(', ')
-    remarks.push({
-      level: 'note',
-      text: `without alg, and so for RS512: ${places}; if your issuer signs with another algorithm, state it in the verifier, such as algorithms: ['RS256']`,
-    })
-  }
-  return remarks
+  const unnamed = placesOf(usable.filter(({ kid }) => kid === undefined))
+  const silent = placesOf(usable.filter((key) => key.listable.length > key.algorithms.length))
+  const texts = [
+    ...shared(usable, 'kid').map(
+      ([kid, places]) => `keys ${places} have one kid, ${JSON.stringify(kid)}: each is tried`,
+    ),
+    ...shared(usable, 'thumbprint').map(([, places]) => `keys ${places} are the same key`),
+    usable.length > 1 && unnamed !== '' && `without kid, and so tried for every token: ${unnamed}`,
+    silent !== '' &&
+      `without alg, and so for RS512: ${silent}; if your issuer signs with another algorithm, state it in the verifier, such as algorithms: ['RS256']`,
+  ]
+  return texts.filter((text) => text !== false).map((text) => ({ level: 'note', text }))
 }
 
-/** Of the values that several keys have. */
-function placesBy(
-  keys: readonly LintedKey[],
-  valueOf: (key: LintedKey) => string | undefined,
-): ReadonlyMap<string, readonly number[]> {
-  const places = new Map<string, number[]>()
-  for (const key of keys) {
-    const value = valueOf(key)
-    if (value !== undefined) places.set(value, [...(places.get(value) ?? []), key.place])
-  }
-  return new Map([...places].filter(([, each]) => each.length > 1))
+/** The values that several keys have, each with their places. */
+function shared(keys: readonly LintedKey[], name: 'kid' | 'thumbprint') {
+  return [...new Set(keys.map((key) => key[name]))].flatMap((value) => {
+    const group = keys.filter((key) => key[name] === value)
+    return value === undefined || group.length < 2 ? [] : [[value, placesOf(group)] as const]
+  })
+}
+
+function placesOf(keys: readonly LintedKey[]): string {
+  return keys.map(({ place }) => place).join(', ')
 }

@@ -78,7 +78,7 @@ function printKey(key: LintedKey, line: Line): void {
   line('thumbprint', thumbprint)
 }
 
-/** The same for programs. A change that breaks readers gets another version. */
+/** A change that breaks readers gets another version. */
 export function keysJson({ where, keys, ...inspection }: KeyInspection): object {
   return { schemaVersion: 1, keys: where, ...inspection, entries: keys }
 }

@@ -4,24 +4,18 @@ import type { Fetch } from '../surroundings/surroundings.ts'
 
 // Looks at the answers that keys come in, for what core does not tell: the text, caching, the clock of the server, and metadata.
 
-export interface SeenDocument {
-  /** Where it came from: of keys that metadata name, the URL that they name. */
-  url: string | undefined
-  text: string | undefined
-  response: Pick<Response, 'status' | 'headers'> | undefined
-  /** How far the clock of the server is ahead of ours, in seconds. */
-  clockDifference: number | undefined
-  /** Where metadata were asked for, and the status of the newest answer; `undefined` without an answer. */
-  readonly metadata: Map<string, number | undefined>
-}
+export type SeenDocument = ReturnType<typeof nothingSeen>
 
-export function nothingSeen(): SeenDocument {
+export function nothingSeen() {
   return {
-    url: undefined,
-    text: undefined,
-    response: undefined,
-    clockDifference: undefined,
-    metadata: new Map(),
+    /** Where it came from: of keys that metadata name, the URL that they name. */
+    url: undefined as string | undefined,
+    text: undefined as string | undefined,
+    response: undefined as Pick<Response, 'status' | 'headers'> | undefined,
+    /** How far the clock of the server is ahead of ours, in seconds. */
+    clockDifference: undefined as number | undefined,
+    /** Where metadata were asked for, and the status of the newest answer; `undefined` without an answer. */
+    metadata: new Map<string, number | undefined>(),
   }
 }
 
@@ -42,7 +36,6 @@ export function clockWords(
 /** Where an issuer has its metadata: OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3. */
 const METADATA = /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)(?:\/|$)/
 
-/** Looks at each answer as it passes, and takes nothing from it. */
 export function observing(
   fetch: Fetch,
   clock: Clock,
@@ -72,7 +65,6 @@ export function observing(
 /** Characters. Core reads no longer document either. */
 const LONGEST_DOCUMENT = 1024 * 1024
 
-/** The text of a body, which need not end. */
 async function startOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (body === null) return ''
   const reader = body.getReader()

@@ -28,7 +28,6 @@ export function claimsIn(token: string): Readonly<Record<string, unknown>> {
 
 const OF_ONE_TOKEN: ReadonlySet<string> = new Set(['exp', 'nbf', 'iat', 'jti'])
 
-/** The claims that another token of the same kind has as well. */
 export function lastingClaims(token: string): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(claimsIn(token)).filter(([name]) => !OF_ONE_TOKEN.has(name)),

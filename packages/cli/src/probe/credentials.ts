@@ -27,9 +27,7 @@ export interface ProbeCase {
     | 'two_headers'
     | 'forged_first'
     | 'wrong_claim'
-  /** The values of the `Authorization` headers. */
   readonly authorization: readonly string[]
-  /** The token in them, if there is one. */
   readonly token: string | undefined
   /** The claim for which the token has to be refused, though a key of the issuer may have signed it. */
   readonly claim?: Claim | undefined
@@ -43,7 +41,6 @@ export interface Ingredients {
   readonly good: string | undefined
   /** One that the issuer has minted for this probe. */
   readonly minted: string | undefined
-  /** Tokens of the issuer that are wrong in one claim. */
   readonly wrong: readonly WrongToken[]
   readonly document: string | undefined
   /** Claims that make forged tokens look right, so that nothing but the key is wrong with them. */

@@ -7,7 +7,6 @@ import type { Context } from '../surroundings/terminal.ts'
 
 // Sends one request of a probe with `node:http`, and reads the answer up to a limit.
 
-/** What is asked, again and again with other credentials. */
 export interface Target {
   readonly url: URL
   readonly method: string

@@ -25,8 +25,6 @@ const VERDICTS = {
 } as const
 
 /**
- * Judges all answers. Nothing of it is a token, or text of the API.
- *
  * @param absent Why there is no token in which a claim is wrong.
  * @param again The first unproven token once more: what differs between its two answers is not about the token.
  */
@@ -62,7 +60,6 @@ export function judgeProbe(
   }
 }
 
-/** The status for the token that a request is compared with. */
 function rightStatus({ probe: { wrong } }: Probed, probes: readonly Probed[]): number | undefined {
   const found = probes.find(
     ({ probe: { kind, token } }) =>

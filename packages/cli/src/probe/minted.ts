@@ -16,12 +16,8 @@ const LONG = 3600
 const STRANGER = 'https://portcullis-probe.invalid'
 
 /**
- * Lets the issuer mint tokens, if it is a `portcullis serve` of the user: on this machine, or at `PORTCULLIS_URL`. No other
- * issuer is asked for anything but its keys.
- *
- * @param issuerUrl Where the keys are.
+ * Asks a `portcullis serve` of the user alone: on this machine, or at `PORTCULLIS_URL`. `undefined` if the issuer does not mint.
  * @param good The user's token: those that are minted have its claims.
- * @returns `undefined` if the issuer does not mint.
  */
 export async function mintedTokens(
   issuerUrl: string,
@@ -70,7 +66,6 @@ function serviceUrl(issuerUrl: string, { env }: Context): string | undefined {
   return isKnown || isLoopback(hostname) ? origin : undefined
 }
 
-/** Of the first login: what the service says about it. */
 function claimsOfLogin({ logins }: Readonly<Record<string, unknown>>): object {
   const first: unknown = Array.isArray(logins) ? logins[0] : undefined
   return { sub: memberOf(first, 'loginId'), ...Object(memberOf(first, 'claims')) } as object

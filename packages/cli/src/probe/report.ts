@@ -87,7 +87,7 @@ function printFinding(
   terminal.paragraph(word, printable(`${text}: ${about}`), style)
 }
 
-/** The same for programs. A change that breaks readers gets another version. */
+/** A change that breaks readers gets another version. */
 export function probeJson(report: ProbeReport): object {
   return { schemaVersion: 2, ...report }
 }

@@ -15,7 +15,6 @@ import {
 
 // The program without the process: its commands, its options, and the exit code of a failure.
 
-/** Reads the module of a command, and answers what gives the command its options. */
 const LOAD: Readonly<Record<string, () => Promise<(command: Command, context: Context) => void>>> =
   {
     try: async () => (await import('../commands/try.ts')).registerTry,

@@ -9,7 +9,6 @@ const MAX_STREAMS = 50
 const MAX_STREAMS_OF_ONE = 10
 
 export function createEventStreams(log: EventLog) {
-  /** The address of each that is open. */
   const open: string[] = []
 
   /** Answers with the events after one, then each new one as it comes (server-sent events); `undefined` if too many listen. */

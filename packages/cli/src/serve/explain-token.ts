@@ -22,7 +22,6 @@ export interface ServedDocument {
   readonly document: TestIssuer['keyDocument']
 }
 
-/** What the keys of the service are, and were. */
 interface Background {
   readonly clock: Clock
   readonly rules: Pick<ServeSettings, 'issuer' | 'audience'>
@@ -36,7 +35,7 @@ interface Background {
 
 const MAX_OTHER_KEYS = 20
 
-/** Nothing of this is kept. @throws InputError if there is no token. */
+/** @throws InputError if there is no token. */
 export async function explainToken(
   text: string | undefined,
   { clock, rules, keys, served, inHand, fault }: Background,
@@ -78,7 +77,6 @@ export async function explainToken(
   }
 }
 
-/** The same for programs. */
 export function explainedJson(explained: ExplainedToken): object {
   const { stripped, madeBy, inHandFrom, inHandFault } = explained
   const { inHand } = explained.explanation

@@ -16,11 +16,9 @@ export interface Denial {
 }
 
 /**
- * Who may use the control interface. A page of another site may not, whatever the browser lets it send: neither by a name that
- * it lets point to this machine (DNS rebinding), nor by a form or a script that posts here.
- *
- * @param secret Demanded as a bearer token, or as the password of any user: browsers know no other way, and then send it with
- *   what other sites let them ask as well. Without it, all who reach the loopback may.
+ * A page of another site may not ask: neither by a name that it lets point to this machine (DNS rebinding), nor by a form or a script.
+ * @param secret Demanded as a bearer token, or as the password of any user: browsers know no other way, and then send it with what other
+ * sites let them ask as well. Without it, all who reach the loopback may.
  */
 export function createGate(secret: string | undefined): Gate {
   return (request) => {
@@ -36,10 +34,7 @@ export function createGate(secret: string | undefined): Gate {
   }
 }
 
-/**
- * Refuses what comes under a foreign name to the token service itself, as the control interface does: a page whose name points
- * to this machine could log in, and read the token. The key document is for all.
- */
+/** A page whose name points to this machine could log in, and read the token. The key document is for all. */
 export function createHostCheck(secret: string | undefined): Routes {
   return (request) => {
     if (new URL(request.url).pathname === KEY_PATH) return undefined
@@ -71,7 +66,7 @@ function secretOf({ headers }: Request): string {
   return password
 }
 
-/** Digests are compared, which have one length. */
+/** Digests have one length. */
 function isSame(given: string, secret: string): boolean {
   return timingSafeEqual(digestOf(given), digestOf(secret))
 }

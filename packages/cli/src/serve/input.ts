@@ -44,7 +44,6 @@ export function objectOf<
   }
 }
 
-/** An object with any names, each with a value of one kind. */
 export function recordOf<Value>(reader: Read<Value>): Read<ReadonlyMap<string, Value>> {
   return (value, where) =>
     new Map(
@@ -72,7 +71,6 @@ export function oneOf<const Value>(...values: readonly Value[]): Read<Value> {
   }
 }
 
-/** A value that is tested, and stays as it is. */
 function valueThat<Value>(holds: (value: unknown) => boolean, what: string): Read<Value> {
   return (value, where) => {
     if (!holds(value)) throw new InputError(`${where} must ${what}`)

@@ -11,10 +11,7 @@ import { errorCode, usageError } from '../surroundings/exit-code.ts'
 /** Bytes. Three keys of 16,384 bits have fewer. */
 const MAX_OCTETS = 65_536
 
-/**
- * The private key of an earlier run; `undefined` if there is no such file yet. A file of somebody else is refused, and a link:
- * in a folder that is shared, others may have put it there. Everything is asked of the file that is open.
- */
+/** A file of somebody else is refused, and a link: others may have put it there. Everything is asked of the file that is open. */
 export async function readKeyFile(path: string): Promise<TestIssuerOptions['key']> {
   try {
     // Windows has neither flag. Without O_NONBLOCK the open of a named pipe would wait for a writer.
@@ -47,7 +44,6 @@ async function checkFile(file: FileHandle, path: string): Promise<void> {
   if (status.size > MAX_OCTETS) throw usageError(`${path} is too large for a key`)
 }
 
-/** PEM, or a JWK, which is what we write. */
 function keyIn(text: string, path: string): TestIssuerOptions['key'] {
   if (!text.trimStart().startsWith('{')) return text
   const value = parseJson(text)
@@ -56,10 +52,8 @@ function keyIn(text: string, path: string): TestIssuerOptions['key'] {
 }
 
 /**
- * Writes a file that only its owner can read. Who reads it meanwhile finds the old text or the new one.
- *
- * The text is written to a new file beside it, whose name nobody can foresee: `wx` opens no file and follows no link that
- * somebody has put there. The rename replaces a link at `path`, and does not follow it.
+ * Only its owner can read it, and whoever reads meanwhile finds the old text or the new one. The new file beside it has a name that
+ * nobody can foresee, and `wx` follows no link; the rename replaces a link at `path`.
  */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
   const beside = `${path}.${randomBytes(12).toString('base64url')}.tmp`

@@ -7,10 +7,7 @@ import { writeSecretFile } from './key-file.ts'
 
 export type KeyKeeper = ReturnType<typeof createKeyKeeper>
 
-/**
- * @param path `undefined` keeps nothing.
- * @param report Told of each failure, also where nobody waits for an answer.
- */
+/** @param path `undefined` keeps nothing. @param report Told of each failure, also where nobody waits for an answer. */
 export function createKeyKeeper(
   path: string | undefined,
   report: (failure: string) => void,
@@ -30,11 +27,7 @@ export function createKeyKeeper(
   }
 
   return {
-    /**
-     * Writes the keys as they are once it is their turn: one write at a time, so that the file ends with the last.
-     *
-     * @throws InputError if they cannot be written: the service goes on with them, but a restart will not.
-     */
+    /** One write at a time, so that the file ends with the last. @throws InputError if it cannot be written. */
     async keep(issuer: TestIssuer): Promise<void> {
       if (path === undefined) return
       const writing = last.then(async () => {

@@ -6,11 +6,7 @@ import type { MintInput } from './requests.ts'
 
 // Makes the tokens that `mint` and the console ask for, and says what is wrong with what they ask.
 
-/**
- * A token, sound or of a bad kind.
- *
- * @throws InputError if no such token can be made.
- */
+/** @throws InputError if no such token can be made. */
 export async function mintedBy(
   issuer: TestIssuer,
   kind: string | undefined,

@@ -4,11 +4,7 @@ const MAX_NAMES = 3
 /** Longer names are compared by their beginning: the time grows with the product of the lengths. */
 const MAX_LENGTH = 100
 
-/**
- * The known names that are most like a name, if any is: those that differ in the fewest letters, or that it is a part of.
- *
- * @returns At most three, in their order.
- */
+/** Those that differ in the fewest letters, or that it is a part of: at most three, in their order. */
 export function nearest(name: string, known: readonly string[]): readonly string[] {
   const wanted = folded(name)
   if (wanted === '') return []
@@ -22,7 +18,6 @@ export function nearest(name: string, known: readonly string[]): readonly string
   return found.slice(0, MAX_NAMES).map(([each]) => each)
 }
 
-/** `a`, `a or b`, `a, b or c`. */
 export function alternatives(names: readonly string[]): string {
   const last = names.at(-1) ?? ''
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`

@@ -1,4 +1,4 @@
-import type { Endpoint, OutageKind, RotateOptions, TokenOptions } from '@portcullis/testing'
+import type { Endpoint, OutageKind } from '@portcullis/testing'
 
 import {
   anyObject,
@@ -18,32 +18,25 @@ import {
 
 // What the control interface reads of the bodies of its requests.
 
-export interface MintInput extends Pick<
-  TokenOptions,
-  'claims' | 'expiresIn' | 'notBefore' | 'header' | 'omit' | 'payload'
-> {
-  /** One of `badKinds()`. */
-  readonly kind?: string | undefined
-}
+export type MintInput = ReturnType<typeof readMint>
 
-export const readMint: Read<MintInput> = objectOf({
+export const readMint = objectOf({
   claims: anyObject,
   expiresIn: seconds,
   notBefore: seconds,
   header: anyObject,
   omit: listOf(someText, 100),
   payload: anyText,
+  /** One of `badKinds()`. */
   kind: someText,
 })
 
-export interface RotateInput extends RotateOptions {
-  /** After so long the second half follows by itself. */
-  readonly seconds?: number | undefined
-}
+export type RotateInput = ReturnType<typeof readRotate>
 
-export const readRotate: Read<RotateInput> = objectOf({
+export const readRotate = objectOf({
   kid: oneOf('new', 'same', 'none'),
   publish: oneOf('now', 'first', 'later', 'both'),
+  /** After so long the second half follows by itself. */
   seconds: shortDuration,
 })
 
@@ -107,7 +100,6 @@ export const readVerdicts = objectOf({
 
 export type VerdictsInput = ReturnType<typeof readVerdicts>
 
-/** A token, or a line that has one. */
 export const readExplain = objectOf({ token: someText })
 
 export const readNothing = objectOf({})

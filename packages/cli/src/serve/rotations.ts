@@ -80,7 +80,6 @@ export function createRotations(
       log.add({ type: 'rotated', publish, thumbprint: signingKey(issuer) })
       await keepThem()
     },
-    /** Does the second half of the last one. */
     async complete(): Promise<void> {
       refuseMeanwhile()
       await complete()

@@ -19,7 +19,6 @@ export interface Output {
 
 /** Everything that the program has from outside, so that a test can give it something else. */
 export interface Surroundings {
-  /** What follows the name of the program. */
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string

@@ -9,7 +9,6 @@ import { wrapped } from './wrapped.ts'
 /** Those that can be read on black and on white: yellow and dim text cannot. */
 export type Style = 'plain' | 'bold' | 'red' | 'green'
 
-/** What came of a check, before its line. */
 const MARKS = {
   ok: ['green', 'ok  '],
   problem: ['red', 'FAIL'],
@@ -17,7 +16,6 @@ const MARKS = {
   skipped: ['plain', '--  '],
 } as const
 
-/** A line of pieces, each in a style. */
 export type StyledLine = readonly (readonly [style: Style, text: string])[]
 
 /** Says things: data on stdout, talk on stderr. The one place that decides about colour. */
@@ -41,7 +39,6 @@ export function createTerminal({ stdout, stderr, env }: Surroundings) {
   const style = (name: Style, text: string) =>
     hasColour.stdout && name !== 'plain' ? styleText(name, text, { validateStream: false }) : text
   return {
-    /** A line of data. */
     print(line = ''): void {
       stdout.write(`${line}\n`)
     },
@@ -80,7 +77,6 @@ export function createTerminal({ stdout, stderr, env }: Surroundings) {
       stderr.write(`${line}\n`)
     },
     style,
-    /** Characters of a line of stdout. */
     columns: stdout.columns ?? WIDTH,
     hasColour,
   }

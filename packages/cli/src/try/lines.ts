@@ -110,7 +110,6 @@ function strip(course: readonly Moment[]): StyledLine {
   return pieces
 }
 
-/** What came of it, in sentences, from what was counted. */
 export function conclusion(
   story: Story,
   { tally, rotatedAt, floodedAt }: Playing,
