@@ -117,10 +117,7 @@ export function authenticate(
   )
 }
 
-/**
- * Checks a request for an open route when the route calls `reply.callNotFound()`. The hook is not enough: Fastify 4 loses the
- * hooks of a not-found handler that was set after the route.
- */
+/** The hook is not enough: Fastify 4 loses the hooks of a not-found handler that was set after the route. */
 function guardNotFound(reply: Reply, admits: () => Promise<boolean>): void {
   const { callNotFound } = reply
   reply.callNotFound = () => {
@@ -131,7 +128,6 @@ function guardNotFound(reply: Reply, admits: () => Promise<boolean>): void {
   }
 }
 
-/** Waits for the verdict, and sends a refusal. */
 async function settled(answer: unknown, request: Request, reply: Reply): Promise<unknown> {
   try {
     await answer
@@ -185,10 +181,7 @@ export function serveMetadata(metadata: ProtectedResourceMetadata): Plugin {
   )
 }
 
-/**
- * A second guard, and one in a nested scope, uses the property that the first one has made. A property of somebody else
- * with this name makes Fastify fail at boot.
- */
+/** Another guard uses the property of the first one. A property of somebody else with this name makes Fastify fail at boot. */
 function decorateOnce(scope: Scope, property: string): void {
   const mark = Symbol.for(`@portcullis/fastify ${property}`)
   if (scope.hasDecorator(mark)) return
@@ -200,9 +193,7 @@ function decorateOnce(scope: Scope, property: string): void {
   })
 }
 
-/**
- * The challenge is set on the reply as well as on the error: many error handlers ignore the headers of an error.
- */
+/** On the reply as well as on the error: many error handlers ignore the headers of an error. */
 function refuse(error: unknown, request: Request, reply: Reply): unknown {
   const answer = refusal(error)
   if (answer === undefined) throw error

@@ -11,11 +11,7 @@ const REGISTER_OPTIONS: ReadonlySet<string> = new Set([
   'name',
 ])
 
-/**
- * Fastify tells nobody at boot that a plugin is used as a hook. It is called with a request then, which must not pass.
- *
- * @throws TypeError
- */
+/** Fastify calls a plugin that is used as a hook with a request, which must not pass. @throws TypeError */
 export function checkRegistration(scope: unknown, registration: object = {}): void {
   if (!isScope(scope)) throw misuse('authenticate(verifier) is a plugin and no hook')
   const foreign = Object.keys(registration).find((name) => !REGISTER_OPTIONS.has(name))
@@ -24,18 +20,12 @@ export function checkRegistration(scope: unknown, registration: object = {}): vo
   }
 }
 
-/**
- * Whether the guard is called as a hook for `onRegister`. Such a hook gets a scope, as a plugin does. Fastify calls it as a
- * method, and without the callback that a plugin gets.
- */
+/** Such a hook gets a scope, as a plugin does. Fastify calls it as a method, and without the callback that a plugin gets. */
 export function isOnRegister(self: unknown, scope: unknown, callback: unknown): boolean {
   return isScope(scope) && self !== undefined && typeof callback !== 'function'
 }
 
-/**
- * That hook runs for nested scopes alone: a guard there would leave the outer scope open. Fastify ignores what the promise
- * of such a hook rejects with, so the boot fails by a plugin.
- */
+/** A guard there would leave the outer scope open. Fastify ignores what such a hook rejects with, so the boot fails by a plugin. */
 export function failBoot(scope: { register(plugin: () => Promise<void>): unknown }): void {
   const fault = misuse('authenticate(verifier) is a plugin and no hook for onRegister')
   scope.register(fastifyPlugin(async () => await Promise.reject(fault)))

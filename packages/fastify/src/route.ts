@@ -1,11 +1,9 @@
+import type { Request } from './instance.ts'
+
 // Which requests a guard of a scope leaves alone: those for routes that say so.
 
-/** As much of a request as says which route it is for. */
-interface RouteRequest {
-  readonly routeOptions: { readonly config?: unknown }
-}
+type RouteRequest = Pick<Request, 'routeOptions'>
 
-/** Whether the route says `config: { auth: false }`. */
 export function isOpen(request: RouteRequest): boolean {
   const config = configOf(request)
   return (
@@ -22,10 +20,7 @@ function configOf({ routeOptions: { config } }: RouteRequest): object {
   return typeof config === 'object' && config !== null ? config : {}
 }
 
-/**
- * Takes away what another hook has defined on the request itself under the name of our property: handlers would read it in place
- * of what the token proves.
- */
+/** Takes away what another hook has defined under the name of our property: handlers would read it in place of what the token proves. */
 export function uncover(request: object, property: string): void {
   if (Object.hasOwn(request, property) && !Reflect.deleteProperty(request, property)) {
     throw new TypeError(`authenticate: cannot set request.${property}`)

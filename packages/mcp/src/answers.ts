@@ -33,11 +33,7 @@ export function metadataAnswer(method: string, { body }: ProtectedResourceMetada
 /** Methods that a `Request` of the platform cannot have, and that nothing of the protocol uses. */
 const FORBIDDEN: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
-/**
- * The answer to a method that no `Request` can be made with, whoever sends it.
- *
- * @see https://fetch.spec.whatwg.org/#forbidden-method
- */
+/** https://fetch.spec.whatwg.org/#forbidden-method */
 export function methodAnswer(method: string): Answer | undefined {
   if (!FORBIDDEN.has(method.toUpperCase())) return undefined
   return { status: 405, headers: ownMembers({ Allow: 'GET, POST, DELETE' }) }

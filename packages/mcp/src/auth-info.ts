@@ -29,21 +29,11 @@ export interface AuthInfo {
   extra: Record<string, unknown>
 }
 
-/** What is the same for all tokens of an endpoint. */
-export interface InfoParts {
-  readonly resource: string
-  readonly metadataUrl: string
-}
-
-/**
- * A new object for each request: tools may change it.
- *
- * @param client The one that the token was issued to. Never `sub`: a user may have the name of a client.
- */
+/** A new object for each request: tools may change it. @param client Never `sub`: a user may have the name of a client. */
 export function authInfoOf(
   auth: Auth<unknown>,
   client: string | undefined,
-  parts: InfoParts,
+  parts: { readonly resource: string; readonly metadataUrl: string },
 ): AuthInfo {
   const { claims, token } = auth
   const signed = signedClaims(auth)

@@ -9,11 +9,6 @@ export type ReadBody =
   | { readonly body: object; readonly fault: undefined }
   | { readonly body: undefined; readonly fault: 'malformed' | 'unfinished' | 'too_large' }
 
-/**
- * Reads a body as JSON, with a bound on its length and on its depth.
- *
- * @param maxSize Octets.
- */
 export async function readBody(
   chunks: AsyncIterable<Uint8Array | string>,
   maxSize: number,
@@ -35,17 +30,14 @@ export async function readBody(
 }
 
 /**
- * A body that somebody has parsed already. What is no object could be read as another one later, and so could an object with a member
- * `__proto__`: whoever copies it member by member makes a prototype of that, and finds there what is no member here.
+ * What is no object could be read as another one later, and so could one with a member `__proto__`: whoever copies it member by member
+ * makes a prototype of that.
  */
 export function bodyOf(body: unknown): ReadBody {
   return isMessage(body) && isHarmless(body, DEEPEST) ? { body, fault: undefined } : MALFORMED
 }
 
-/**
- * A body that somebody has parsed already and that is judged: read anew, since an object of a parser may inherit members, or have
- * functions in their place, which answer something else each time.
- */
+/** Read anew, since an object of a parser may inherit members, or have functions in their place, which answer something else each time. */
 export function copyOf(body: unknown): ReadBody {
   if (!isMessage(body)) return MALFORMED
   try {
@@ -85,12 +77,9 @@ function textOf(parts: readonly Uint8Array[]): string | undefined {
 const FATAL = ownMembers({ fatal: true })
 
 /**
- * What a request needs. Each requirement names the scopes of all, so that one challenge is enough, whatever the token lacks: a client that
- * is asked for a log-in, or for one scope, alone may come back with a token that lacks what it had before.
- *
+ * Each requirement names the scopes of all: a client that is asked for a log-in, or for one scope, alone may come back with a token that
+ * lacks what it had before.
  * @param body `undefined` for a request without one.
- * @param base What every request needs.
- * @param tools What calls of single tools need in addition.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#runtime-insufficient-scope-errors
  */
 export function requirementsOf(

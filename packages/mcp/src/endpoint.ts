@@ -7,11 +7,10 @@ import {
   type Verifier,
 } from '@portcullis/core'
 import { requireAudience, type TokenOwner } from '@portcullis/core/adapter'
-import { callListener } from '@portcullis/kit/report'
+import { callListener, debug } from '@portcullis/kit/report'
 
 import { type AuthInfo, authInfoOf } from './auth-info.ts'
 import { requirementsOf } from './call.ts'
-import { reportSession } from './diagnostics.ts'
 import type { CheckedOptions } from './options.ts'
 import { createOwners } from './owner.ts'
 import { createSessions } from './sessions.ts'
@@ -19,10 +18,8 @@ import { createSessions } from './sessions.ts'
 // What both forms of an endpoint do with a request: first its token, the audience and the session; then what it needs, and what its
 // calls of tools need.
 
-/** What is at a path. */
 type Place = 'metadata' | 'endpoint' | undefined
 
-/** A request whose token was accepted. */
 export interface Admission {
   readonly auth: Auth<unknown>
   readonly info: AuthInfo
@@ -40,22 +37,11 @@ interface AskedRequest {
 
 export interface Endpoint {
   placeOf(path: string): Place
-  /**
-   * @returns `undefined` if the session is not known, or another user's: the answer must be the same.
-   * @throws AuthError
-   */
+  /** @returns `undefined` for an unknown session and another user's alike: the answer must be the same. @throws AuthError */
   admit(asked: AskedRequest): Promise<Admission | undefined>
-  /**
-   * Checks what every request needs, and what the calls in its body need.
-   *
-   * @throws AuthError `insufficient_scope` or `insufficient_user_authentication`
-   */
+  /** @throws AuthError `insufficient_scope` or `insufficient_user_authentication` */
   authorize(subject: object, body: object | undefined): Promise<void>
-  /**
-   * Notes what an answer says of its session.
-   *
-   * @throws Error for an id that another user's session has; TypeError for a session of a server that has said to have none.
-   */
+  /** @throws Error for an id that another user's session has; TypeError for a session of a server that has said to have none. */
   answered(admission: Admission, answer: AnsweredSession): void
 }
 
@@ -84,7 +70,12 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
     if (sessionId !== undefined && sessions !== undefined) {
       const status = sessions.statusOf(sessionId, owner)
       if (status !== 'own') {
-        reportSession(status, { auth, subject, onForeignSession: options.onForeignSession })
+        debug(
+          () => `mcp: 404 ${status === 'other' ? 'session of another user' : 'unknown session'}`,
+        )
+        const told = status === 'other' ? options.onForeignSession : undefined
+        // The endpoint with this function was given this subject.
+        void callListener('onForeignSession', () => told?.(auth, subject as never))
         return undefined
       }
     }

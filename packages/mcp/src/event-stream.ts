@@ -8,10 +8,8 @@ export function isEventStream(contentType: string | null | undefined): boolean {
 }
 
 /**
- * The same stream, until somebody ends it.
- *
- * @param watch Gets the function that ends it, which may be called at once and several times, and returns one that is called when the
- *   stream has ended by itself.
+ * @param watch Gets the function that ends the stream, which may be called at once and several times, and returns what is called when it has
+ * ended by itself.
  */
 export function untilEnded(
   source: ReadableStream<Uint8Array>,

@@ -107,11 +107,7 @@ export function fetchEndpoint(
   }
 }
 
-/**
- * Watches as long as the client is there. Not every server cancels a stream that nobody reads any more, or that nobody has ever read.
- *
- * @returns A function that ends the watch.
- */
+/** As long as the client is there: not every server cancels a stream that nobody reads any more, or that nobody has ever read. */
 function untilLeft(leaving: AbortSignal, end: () => void, watch: () => () => void): () => void {
   // It would not abort a second time.
   if (leaving.aborted) {
@@ -148,10 +144,7 @@ function headersWithoutToken({ headers }: Request): Headers {
   return copy
 }
 
-/**
- * The same request with other headers and another body. It is not made from the request itself, since that of some servers only looks
- * like one of the platform.
- */
+/** Not made from the request itself, since that of some servers only looks like one of the platform. */
 function requestOf(
   { url, method, signal }: Request,
   headers: Headers,

@@ -109,30 +109,21 @@ export interface EndpointOptions<Subject = object> extends Pick<
   clock?: Clock | undefined
 }
 
-/** The options with their defaults, and what follows from them. */
-export interface CheckedOptions {
-  readonly resource: string
+export interface CheckedOptions extends Pick<
+  EndpointOptions<never>,
+  'resource' | 'requirement' | 'owner' | 'onForeignSession' | 'onSessionEnd' | 'clock'
+> {
   readonly metadata: ProtectedResourceMetadata
   /** For `authenticateRequest`. */
   readonly guard: GuardOptions<never>
-  readonly requirement: Requirement | undefined
   readonly tools: ReadonlyMap<string, Requirement> | undefined
   readonly path: string
   readonly clientIdClaims: readonly string[]
   readonly sessions: SessionLimits | undefined
-  readonly owner: EndpointOptions['owner']
-  readonly onForeignSession: ((auth: Auth<unknown>, subject: never) => unknown) | undefined
-  readonly onSessionEnd: EndpointOptions['onSessionEnd']
   readonly maxBodySize: number
-  readonly clock: Clock | undefined
 }
 
-/**
- * Checks the arguments at start-up.
- *
- * @param form What the debug log calls it, such as `mcp-express`.
- * @throws TypeError for a wrong, misspelt or missing option, and for a verifier that does not compare `aud` with the resource.
- */
+/** @throws TypeError for a wrong, misspelt or missing option, and for a verifier that does not compare `aud` with the resource. */
 export function checkEndpointOptions(
   factory: string,
   verifier: Verifier<unknown>,
@@ -191,7 +182,6 @@ export function checkEndpointOptions(
   }
 }
 
-/** @throws TypeError */
 function metadataOf(stated: EndpointOptions<never>): ProtectedResourceMetadata {
   const { resource, authorizationServers, name, documentation } = stated
   const scopes = stated.scopes ?? scopeOf(stated)?.split(' ')

@@ -2,17 +2,13 @@ import type { Auth, Verifier } from '@portcullis/core'
 import { ownerOf, proverOf, type TokenOwner } from '@portcullis/core/adapter'
 import { warn } from '@portcullis/kit/report'
 
-// Whose the token of a request is: as core says it, or the function of the user's.
+import type { CheckedOptions } from './options.ts'
 
-interface OwnersOptions {
-  readonly clientIdClaims: readonly string[]
-  /** Says in the user's own words whose a token is. */
-  readonly owner: ((auth: Auth<unknown>) => string) | undefined
-}
+// Whose the token of a request is: as core says it, or the function of the user's.
 
 export function createOwners(
   verifier: Verifier<unknown>,
-  { clientIdClaims, owner }: OwnersOptions,
+  { clientIdClaims, owner }: Pick<CheckedOptions, 'clientIdClaims' | 'owner'>,
 ): (auth: Auth<unknown>) => TokenOwner {
   /** Verifiers that have proven a token without `iss`: it is known by them. */
   const numbers = new WeakMap<object, number>()

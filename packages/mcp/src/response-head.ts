@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http'
 
 // Sees the head of an answer of `node:http` before it is sent, whoever sends it and however; and whether anybody will get it.
 
-/** What an endpoint reads of the head of an answer. */
 export interface Head {
   readonly status: number
   /** The header `Mcp-Session-Id`. */
@@ -11,9 +10,8 @@ export interface Head {
 }
 
 /**
- * Calls a function once, before the head of the answer is sent. If it throws, the answer is not sent: whoever has answered gets the error.
- *
- * Everything that sends a head calls `writeHead` of the response, and a property of its own comes before that of its class.
+ * Before the head is sent, once. If it throws, the answer is not sent, and whoever has answered gets the error. Everything that sends a head
+ * calls `writeHead` of the response, and a property of its own comes before that of its class.
  */
 export function watchHead(response: ServerResponse, seen: (head: Head) => void): void {
   const writeHead = response.writeHead.bind(response)
@@ -32,12 +30,10 @@ export function watchHead(response: ServerResponse, seen: (head: Head) => void):
 }
 
 /** Whether the client has left already. An answer of HTTP/2 says so by its stream alone. */
-export function hasLeft(response: ServerResponse & { readonly stream?: Destroyable }): boolean {
+export function hasLeft(
+  response: ServerResponse & { readonly stream?: { readonly destroyed?: boolean } },
+): boolean {
   return response.destroyed || response.stream?.destroyed === true
-}
-
-interface Destroyable {
-  readonly destroyed?: boolean
 }
 
 /** A header of the call itself, else one that was set before. */

@@ -12,11 +12,7 @@ type Owner = Pick<TokenOwner, 'id' | 'account'>
 export interface Sessions {
   /** Whether the session is of this owner, of another one, or of nobody that is known. */
   statusOf(id: string, owner: Owner): 'own' | 'other' | 'unknown'
-  /**
-   * Notes whose a new session is.
-   *
-   * @throws Error for the id of another owner's session: ids must not be given out twice.
-   */
+  /** @throws Error for the id of another owner's session: ids must not be given out twice. */
   begin(id: string, owner: Owner): void
   end(id: string): void
 }
@@ -29,17 +25,14 @@ export interface SessionLimits {
   readonly maxPerUser: number
 }
 
-/** What is kept of a session. */
 interface Session extends Owner {
   /** Its id, where somebody wants to hear of its end. */
   readonly name: string | undefined
 }
 
 /**
- * A session that is not known is refused, never bound to whoever asks first. So nothing is kept of ids that clients invent. A user
- * who begins too many loses those that were not used for the longest time, of whatever client; others keep theirs.
- *
- * @param onEnd Called when a session is forgotten. It must not throw.
+ * Unknown sessions are refused, never bound to whoever asks first: nothing is kept of ids that clients invent. A user who begins too many
+ * loses those that were not used for the longest time. @param onEnd It must not throw.
  */
 export function createSessions(
   { max, maxPerUser }: SessionLimits,

@@ -85,13 +85,11 @@ export function collectCounts({ nameOf }: NamedSources, add: Tally['add']): () =
   )
 }
 
-interface Measured {
-  readonly values: readonly string[]
-  readonly value: number
-}
-
 /** What is so now of each source that has a name. */
-export function measure({ of, read }: MeasuredMetric, sources: NamedSources): readonly Measured[] {
+export function measure(
+  { of, read }: MeasuredMetric,
+  sources: NamedSources,
+): readonly { readonly values: readonly string[]; readonly value: number }[] {
   return Object.entries<{ status(): object }>(sources[of]).flatMap(([name, source]) =>
     read(source.status()).map(([label, value]) => ({ values: [name, ...label], value })),
   )
@@ -100,11 +98,8 @@ export function measure({ of, read }: MeasuredMetric, sources: NamedSources): re
 type Listener = (message: unknown) => void
 
 /**
- * Listens to diagnostics channels. Node throws what a listener throws where nobody catches it, and the process ends: so a listener
- * that fails, such as by the tracer or the meter that it was given, is a warning, and nothing else.
- *
- * @param listeners By the names of channels.
- * @returns A function that ends it.
+ * Node throws what a listener throws where nobody catches it, and the process ends: so a listener that fails, such as by the meter that it was
+ * given, is a warning. @returns A function that ends it.
  */
 export function listenTo(
   listeners: readonly (readonly [name: string, listen: Listener])[],

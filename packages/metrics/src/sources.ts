@@ -34,7 +34,6 @@ export interface MeasuredClient {
   status(): object
 }
 
-/** What the gauges of each kind of source are read from. */
 export interface StatusOf {
   readonly keys: ReturnType<MeasuredKeys['status']>
   readonly revocations: ReturnType<MeasuredRevocations['status']>

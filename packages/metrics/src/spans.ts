@@ -18,36 +18,24 @@ export interface TraceOptions {
 type Labels = Readonly<Record<string, string>>
 
 /** A span for each message that a metric counts: its attributes are the labels of the metric. */
-interface SpanRow {
-  readonly metric: CountedMetric
-  readonly name: (labels: Labels) => string
-  readonly isFailure: (labels: Labels) => boolean
-}
-
-const CALLS: readonly SpanRow[] = [
-  {
-    metric: KEY_ATTEMPTS,
-    name: () => 'keys.fetch',
-    isFailure: ({ outcome }) => outcome !== 'success',
-  },
-  {
-    metric: INTROSPECTIONS,
-    name: () => 'introspection',
-    isFailure: ({ outcome }) => outcome !== 'active' && outcome !== 'inactive',
-  },
-  {
-    metric: LOGINS,
-    name: ({ kind = '' }) => kind,
-    isFailure: ({ outcome }) => outcome !== 'success',
-  },
+type SpanRow = readonly [
+  metric: CountedMetric,
+  name: (labels: Labels) => string,
+  isFailure: (labels: Labels) => boolean,
 ]
 
-const VERDICT: SpanRow = {
-  metric: VERDICTS,
-  name: () => 'verify',
-  // A bad token is no failure of ours.
-  isFailure: ({ code }) => code?.endsWith('_unavailable') === true,
-}
+const CALLS: readonly SpanRow[] = [
+  [KEY_ATTEMPTS, () => 'keys.fetch', ({ outcome }) => outcome !== 'success'],
+  [INTROSPECTIONS, () => 'introspection', ({ outcome = '' }) => !/^(?:in)?active$/.test(outcome)],
+  [LOGINS, ({ kind = '' }) => kind, ({ outcome }) => outcome !== 'success'],
+]
+
+// A bad token is no failure of ours.
+const VERDICT: SpanRow = [
+  VERDICTS,
+  () => 'verify',
+  ({ code = '' }) => code.endsWith('_unavailable'),
+]
 
 /**
  * One span for each attempt to fetch keys, each introspection, and each log-in or exchange of a client. Its parent is the span
@@ -78,10 +66,11 @@ export function traceOperations(
   const { nameOf } = checkSources(sources)
   return listenTo(
     (verdicts ? [...CALLS, VERDICT] : CALLS).map((row) => {
-      const { channel, read } = row.metric
+      const [metric] = row
+      const { channel, read } = metric
       const listen = (message: unknown) => {
         read(message, nameOf, (values) => {
-          record(tracer, row, labelled(row.metric, values), message as Timed)
+          record(tracer, row, labelled(metric, values), message as Timed)
         })
       }
       return [channel, listen] as const
@@ -99,7 +88,7 @@ interface Timed {
 
 function record(
   tracer: Tracer,
-  { metric, name, isFailure }: SpanRow,
+  [metric, name, isFailure]: SpanRow,
   labels: Labels,
   { duration, requests }: Timed,
 ): void {

@@ -198,7 +198,6 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   return testIssuer
 }
 
-/** Answers for the service, and passes other requests on. */
 function fetchBeside(service: TokenService): TokenService['fetch'] {
   const emulated = new URL(service.authUrl).origin
   return async (input, init) => {

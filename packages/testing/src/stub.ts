@@ -110,12 +110,7 @@ function isProduction(): boolean {
   return process.env['NODE_ENV']?.trim().toLowerCase() === 'production'
 }
 
-/**
- * What the sender has proven of what a token with these claims is bound to. Without `cnf` a token counts as bound to whatever its
- * sender has proven, as any text counts as a token.
- *
- * @throws AuthError `binding`, as a verifier does.
- */
+/** Without `cnf` a token counts as bound to whatever its sender has proven, as any text counts as a token. @throws AuthError `binding` */
 function checkBinding(
   claims: object,
   { jkt, x5tS256 }: Possession = {},
@@ -180,7 +175,6 @@ function refusalFor(reason: Parameters<typeof stubVerifier.refusing>[0]): AuthEr
   }
 }
 
-/** A key source of the core for a URL. */
 export function keysBehind(url: string, fetch: Fetch, clock: Clock): RemoteKeys {
   return remoteKeys(url, { fetch, clock })
 }

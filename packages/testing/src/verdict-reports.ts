@@ -91,7 +91,6 @@ export function reportVerdicts(options: ReportVerdictsOptions): VerdictReports {
   return { close, [Symbol.asyncDispose]: close }
 }
 
-/** Whether the service has taken a report. */
 async function post(
   report: VerdictReport,
   { target, headers, name, fetch, clock }: ReturnType<typeof settingsOf>,
@@ -131,7 +130,7 @@ function settingsOf(options: ReportVerdictsOptions) {
   return { target: new URL('/control/verdicts', url), headers, name, fetch, clock }
 }
 
-/** What is wrong with it, in words without its value. */
+/** Without the value. */
 function wrongUrl(value: unknown): string | undefined {
   const expected = 'must be like http://127.0.0.1:4010'
   if (typeof value !== 'string' || !URL.canParse(value)) return expected

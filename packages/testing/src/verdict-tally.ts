@@ -1,6 +1,5 @@
 // Counts the verdicts that wait to be reported, without keeping more than one report can hold.
 
-/** A verdict of a verifier as it is reported, or several that are alike. */
 interface TalliedVerdict {
   /** Of the refusal; `undefined` if the token was accepted. */
   readonly code: string | undefined
@@ -20,7 +19,6 @@ export interface VerdictReport {
 
 /** Verdicts that wait to be reported. Those that are alike are counted. */
 export interface VerdictTally {
-  /** @param message As `portcullis:verify` has it. */
   add(message: unknown): void
   /** What waits; `undefined` if nothing does. */
   take(): VerdictReport | undefined

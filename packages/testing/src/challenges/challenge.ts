@@ -1,6 +1,5 @@
 // Reads `WWW-Authenticate` by the grammar of RFC 9110. It shares no code with core, which writes the header.
 
-/** One challenge of a `WWW-Authenticate` field. */
 export interface Challenge {
   /** In lower case, since schemes are case-insensitive. */
   readonly scheme: string
@@ -20,12 +19,7 @@ const TOKEN68 = new RegExp(String.raw`([\w.~+/-]+=*)${END}`, 'y')
 /** At the end of a challenge, or followed by spaces and more. */
 const SCHEME = new RegExp(String.raw`${TOKEN}(?:${END}|( +))`, 'y')
 
-/**
- * Reads the challenges of one or several fields. In each of them a comma may separate challenges as well as parameters.
- *
- * @throws SyntaxError that says what cannot be read.
- * @see RFC 9110 sections 5.6 and 11.6.1
- */
+/** In each field a comma may separate challenges as well as parameters. @throws SyntaxError that says what cannot be read. */
 export function parseChallenges(fields: readonly string[]): readonly Challenge[] {
   return fields.flatMap(parseField)
 }

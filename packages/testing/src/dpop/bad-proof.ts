@@ -26,7 +26,6 @@ export type BadProofRow = readonly [
   make: () => string | undefined | Promise<string>,
 ]
 
-/** What bad proofs are made of. */
 export interface BadProofParts {
   readonly request: ProvenRequest
   /** How to sign a proof for the request that is sound but for what is stated; by default with the client's own key. */

@@ -6,7 +6,6 @@ import { checkProofRequest, makeProof, type ProofMaker, type ProvenRequest } fro
 
 // Makes all bad proofs of the tables for one request.
 
-/** @throws TypeError for a wrong, misspelt or missing member. */
 export async function createBadProofs(
   { clock, key }: ProofMaker,
   request: ProvenRequest,

@@ -22,10 +22,8 @@ export interface ProofOptions extends Pick<TokenOptions, 'claims' | 'header' | '
   nonce?: string | undefined
 }
 
-/** A request with a bound token. */
 export type ProvenRequest = Pick<ProofOptions, 'method' | 'url' | 'nonce'> & { token: string }
 
-/** Who makes proofs. */
 export interface ProofMaker {
   readonly clock: Clock
   readonly key: SigningKey
@@ -40,18 +38,11 @@ const REQUEST: Readonly<Record<keyof ProvenRequest, OptionCheck>> = {
   nonce: isText,
 }
 
-/** @throws TypeError for a wrong, misspelt or missing member. */
 export function checkProofRequest(caller: string, request: ProvenRequest): void {
   checkOptions(caller, request, REQUEST, ['url', 'token'])
 }
 
-/**
- * Makes a proof, valid or not.
- *
- * @returns Compact JWS.
- * @throws TypeError for a wrong, misspelt or missing option.
- * @see RFC 9449 section 4.2
- */
+/** @throws TypeError for a wrong, misspelt or missing option. @see RFC 9449 section 4.2 */
 export async function makeProof(
   { clock, key }: ProofMaker,
   options: ProofOptions,

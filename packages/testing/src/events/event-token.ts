@@ -37,7 +37,6 @@ const SSF: ReadonlySet<string> = new Set(['stream-updated', 'verification'])
 
 const CHECKS = { claims: isObject, header: isObject, omit: isTextList }
 
-/** @throws TypeError for a wrong or misspelt option. */
 export async function signLogoutToken(
   issuer: TestIssuer,
   audience: string,
@@ -61,7 +60,6 @@ export async function signLogoutToken(
   })
 }
 
-/** @throws TypeError for a wrong, misspelt or missing option. */
 export async function signSecurityEvent(
   issuer: TestIssuer,
   audience: string,

@@ -3,6 +3,7 @@ import { checkOptions, isFunction, isText, oneOf } from '@portcullis/kit/options
 import { createTestIssuer, type TestIssuer } from '../issuer.ts'
 import { platformFetch } from '../platform-fetch.ts'
 import { backendOf } from '../service/backend.ts'
+import { fetchFrom } from '../service/emulation.ts'
 import { type BadEvent, createBadLogouts, createBadSecurityEvents } from './bad-events.ts'
 import {
   type LogoutTokenOptions,
@@ -94,12 +95,9 @@ export function eventTransmitter(
     publish(jti, token) {
       queue.add(jti, token)
     },
-    async pollFetch(url, init) {
-      // The caller's signal: that of a new `Request` no longer follows it once the `Request` is garbage-collected.
-      const signal = init?.signal ?? (url instanceof Request ? url.signal : undefined)
-      signal?.throwIfAborted()
-      return await queue.answer(await new Request(url, init).text(), signal)
-    },
+    pollFetch: fetchFrom(
+      async (request, signal) => await queue.answer(await request.text(), signal),
+    ),
     waiting: () => queue.waiting(),
     acknowledged: () => queue.acknowledged(),
     errors: () => queue.errors(),

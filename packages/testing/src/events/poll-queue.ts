@@ -2,7 +2,6 @@ import { parseHarmlessObject } from '../service/harmless-json.ts'
 
 // The endpoint that security events are polled from, as RFC 8936 has it: what waits there, and what was said of it.
 
-/** What a receiver said of an event that it refused. */
 interface SetError {
   readonly err: string
   readonly description: string

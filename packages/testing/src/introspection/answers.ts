@@ -16,20 +16,17 @@ export const SIGNED_TYPE = 'token-introspection+jwt'
 
 export const NOT_ACTIVE: string = JSON.stringify({ active: false })
 
-/** The name of the issuer: the one that is stated, or else its URL. */
 export function issuerAt({ issuer }: TokenDefaults, origin: string): string {
   return issuer ?? origin
 }
 
 /** What is said of an active token. RFC 7662 section 2.2. */
 export interface Statement {
-  /** What is said by a service that is asked under this origin. */
   readonly at: (origin: string) => Readonly<Record<string, unknown>>
-  /** Whether the token is active at that time, in seconds. */
+  /** @param now Seconds. */
   readonly isActiveAt: (now: number) => boolean
 }
 
-/** What is said of a token that is issued now. */
 export function stateToken(defaults: TokenDefaults, options: ClaimOptions): Statement {
   const claims = claimsOf(defaults, options)
   const { exp, nbf, cnf } = claims
@@ -61,7 +58,6 @@ export async function answerWith(
   return signedAnswer(await signToken(defaults, { header: { typ: SIGNED_TYPE }, payload }))
 }
 
-/** Signs an answer of other claims or another header than usual, by default with the key of the issuer. */
 export async function signAnswer(
   defaults: TokenDefaults,
   question: Question,

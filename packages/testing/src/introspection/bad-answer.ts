@@ -21,7 +21,6 @@ export interface BadAnswer {
 /** The same as a row of a table. */
 export type BadAnswerRow = readonly [reason: BadAnswer['reason'], name: string, answer: Answer]
 
-/** What bad answers are made of. */
 export interface BadAnswerParts {
   readonly defaults: TokenDefaults
   readonly stranger: SigningKey

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 // Which opaque tokens there are, and what is answered to a question about each.
 
-/** A question about a token, by a client that has proven who it is. */
+/** Of a client that has proven who it is. */
 export interface Question {
   readonly clientId: string
   /** Under which the service was asked, such as `https://auth.test`. */
@@ -14,7 +14,6 @@ export interface Question {
 export type Answer = (question: Question) => Response | Promise<Response>
 
 export interface OpaqueTokens {
-  /** @returns A new token. */
   add(answer: Answer): string
   revoke(token: string): void
   find(token: string): Answer | undefined

@@ -40,7 +40,6 @@ export const PATHS: Readonly<Record<Endpoint, string>> = {
   metadata: TOKEN_SERVICE_PATHS.metadata,
 }
 
-/** @throws TypeError for a wrong or misspelt option. */
 export function checkIntrospectionOptions(options: IntrospectionServiceOptions): void {
   checkServiceOptions('introspectionService', options, { clients: isObject })
   for (const [clientId, client] of Object.entries(options.clients ?? {})) {
@@ -99,18 +98,17 @@ export function respondAsIntrospection(
 
   return async (request, entry, signal) => {
     const { endpoint } = entry
-    if (endpoint === 'metadata') {
-      return await outages.answer(endpoint, { signal, answer: () => describe(request) })
+    if (endpoint !== 'introspection' && endpoint !== 'metadata') {
+      return await respondOtherwise(request, entry, signal)
     }
-    if (endpoint !== 'introspection') return await respondOtherwise(request, entry, signal)
+    const pass = async (answer: () => Response | Promise<Response>) =>
+      await outages.answer(endpoint, { signal, answer })
+    if (endpoint === 'metadata') return await pass(() => describe(request))
     const form = await readForm(request)
-    if (form instanceof Response) {
-      return await outages.answer(endpoint, { signal, answer: () => form })
-    }
+    if (form instanceof Response) return await pass(() => form)
     const credentials = credentialsOf(request, form)
     entry.clientId = credentials?.clientId.slice(0, MAX_TEXT)
-    const answer = async () => await introspect(request, form, credentials)
-    return await outages.answer(endpoint, { signal, answer })
+    return await pass(async () => await introspect(request, form, credentials))
   }
 }
 

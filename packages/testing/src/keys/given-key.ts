@@ -14,9 +14,6 @@ import {
 // Reads a private key that the caller has, and makes sure that it can sign.
 
 /**
- * A key that signs with the private key of the caller.
- *
- * @param key PEM, or a JWK, whose `kid` is kept.
  * @param unnamed The `kid` of a key that states none: `null` for none either, or else its thumbprint.
  * @throws Error for anything but a private key for the algorithm. It may show the key.
  */

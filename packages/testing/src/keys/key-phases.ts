@@ -32,7 +32,6 @@ interface Recorded {
 }
 
 export interface KeyRecord {
-  /** Records what is the case from now on. */
   note(signing: SigningKey, published: readonly SigningKey[]): void
   copy(): readonly KeyPhases[]
 }

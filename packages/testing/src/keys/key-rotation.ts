@@ -51,7 +51,6 @@ export interface KeyState {
 
 export type RotationStep = NonNullable<Rotation['next']>
 
-/** An issuer's key, and its rotations. */
 export interface KeyRotation {
   readonly state: KeyState
   /** The document before it last changed, if it has. */
@@ -73,7 +72,6 @@ export function createKeyRotation(
 ): KeyRotation {
   let state = first
   let staleDocument: KeyDocument | undefined
-  /** The states before each rotation. */
   let before: readonly KeyState[] = []
   const record = createKeyRecord(clock)
   record.note(first.signing, publishedIn(first))
@@ -84,7 +82,6 @@ export function createKeyRotation(
     record.note(state.signing, publishedIn(state))
   }
 
-  /** @param half The state after the first step. */
   function rotationFrom(half: KeyState): Rotation {
     const { next, leadsTo } = half.rest ?? { leadsTo: half }
     return {

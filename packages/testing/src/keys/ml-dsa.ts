@@ -2,17 +2,12 @@ import type { Algorithm } from '@portcullis/core'
 
 // Asks the platform whether it can make keys of ML-DSA, because not every supported Node can.
 
-/** Whether keys of an algorithm are those of RFC 9964. */
+/** RFC 9964. */
 export function isMlDsa(algorithm: Algorithm): boolean {
   return algorithm.startsWith('ML-DSA-')
 }
 
-/**
- * Checks that keys for an algorithm can be made here. They are made by WebCrypto, which has no ML-DSA on older platforms.
- *
- * @param isMlDsaThere By default the platform is asked.
- * @throws TypeError
- */
+/** WebCrypto makes the keys, and has no ML-DSA on older platforms. @throws TypeError */
 export async function checkPlatform(
   caller: string,
   algorithm: Algorithm,

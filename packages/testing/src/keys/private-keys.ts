@@ -28,11 +28,7 @@ export interface PrivateKeys {
 
 const ROTATION_STEPS: ReadonlySet<RotationStep> = new Set(['sign', 'publish', 'withdraw'])
 
-/**
- * Reads the keys that an issuer starts with.
- *
- * @throws TypeError if there is no private key for the algorithm. The message contains nothing of the key.
- */
+/** @throws TypeError if there is no private key for the algorithm. The message contains nothing of the key. */
 export async function readKeys(
   key: string | Readonly<JWK> | PrivateKeys,
   algorithm: Algorithm,
@@ -54,7 +50,6 @@ export async function readKeys(
   }
 }
 
-/** What `readKeys` reads. */
 export async function privateKeysOf(state: KeyState): Promise<PrivateKeys> {
   return {
     signing: await state.signing.privateJwk(),

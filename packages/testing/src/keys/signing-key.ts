@@ -25,7 +25,6 @@ export function optionalMembersOf(algorithm: Algorithm): readonly OptionalMember
   return OPTIONAL_MEMBERS.filter((member) => member !== 'alg' || !isMlDsa(algorithm))
 }
 
-/** A key pair that signs any header and payload. */
 export interface SigningKey {
   readonly algorithm: Algorithm
   /** RFC 7638, whatever the `kid`. */
@@ -36,21 +35,13 @@ export interface SigningKey {
   publicPem(): Promise<string>
   /** The private half, with the same `kid`. */
   privateJwk(): Promise<JWK>
-  /**
-   * Signs octets. The header may name another algorithm that fits the key, and extensions in `crit`.
-   *
-   * @returns Compact JWS.
-   */
+  /** @param header It may name another algorithm that fits the key, and extensions in `crit`. */
   sign(header: Readonly<Record<string, unknown>>, payload: Uint8Array): Promise<string>
 }
 
 export type KeyPair = GenerateKeyPairResult
 
-/**
- * @param omit Members that the public key does not have.
- * @param kid By default the key's RFC 7638 thumbprint; `null` for none.
- * @param given By default a new pair.
- */
+/** @param omit Members that the public key does not have. @param kid By default the thumbprint; `null` for none. */
 export async function createSigningKey(
   algorithm: Algorithm,
   omit: readonly OptionalMember[] = [],

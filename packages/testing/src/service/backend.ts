@@ -7,7 +7,6 @@ import type { RequestLog } from './request-log.ts'
 
 // Joins a token service to its issuer, and gives the issuer no further public members.
 
-/** What all services of one issuer share. */
 export interface Backend {
   readonly clock: Clock
   readonly keys: KeyRotation
@@ -15,7 +14,6 @@ export interface Backend {
   readonly log: RequestLog
   readonly token: (options: TokenOptions) => Promise<string>
   readonly defaults: TokenDefaults
-  /** The key of somebody else. */
   readonly stranger: () => Promise<SigningKey>
 }
 
@@ -25,10 +23,7 @@ export function connectBackend(issuer: object, backend: Backend): void {
   backends.set(issuer, backend)
 }
 
-/**
- * @param caller Who was given the issuer.
- * @throws TypeError for anything that `createTestIssuer` did not return.
- */
+/** @throws TypeError for anything that `createTestIssuer` did not return. */
 export function backendOf(caller: string, issuer: object): Backend {
   const backend = backends.get(issuer)
   if (backend === undefined) {

@@ -29,7 +29,6 @@ export const METHODS: readonly string[] = [
   'none',
 ]
 
-/** What a request brings to prove whose it is. */
 export interface Credentials {
   readonly clientId: string
   readonly secret?: string
@@ -41,10 +40,7 @@ const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 /** How many assertions are remembered, so that each is accepted once. */
 const MAX_ASSERTIONS = 10_000
 
-/**
- * @returns `undefined` if there is no client in the request, or more than one way of authentication.
- * @see RFC 6749 section 2.3; RFC 7523 section 2.2
- */
+/** `undefined` without a client, and for more than one way of authentication. RFC 6749 section 2.3; RFC 7523 section 2.2 */
 export function credentialsOf(request: Request, form: URLSearchParams): Credentials | undefined {
   const found = [basicOf(request), postedOf(form), assertedOf(form)].filter(
     (each) => each !== undefined,

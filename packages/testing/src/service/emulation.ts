@@ -22,7 +22,6 @@ export interface TokenService {
   listen(options?: ListenOptions): Promise<ListeningTokenService>
 }
 
-/** A token service with what all services of one issuer share. */
 export function serviceOf(backend: Backend, options: TokenServiceOptions = {}): TokenService {
   checkTokenServiceOptions(options)
   const handle = recorded(backend, pathsOf(options), respondAsTokenService(backend, options))

@@ -52,13 +52,11 @@ export const PATHS: Readonly<Record<'keys' | 'token' | 'grants' | 'metadata', st
   metadata: '/.well-known/oauth-authorization-server',
 }
 
-/** What a token service has of these. */
 export function pathsOf({ clients }: TokenServiceOptions): Paths {
   const { keys, token, grants, metadata } = PATHS
   return clients === undefined ? { keys, token } : { keys, token: [token, grants], metadata }
 }
 
-/** @param options They are checked. */
 export function respondAsTokenService(backend: Backend, options: TokenServiceOptions): Respond {
   const { logins = { demo: { password: 'demo' } }, response: format = 'text', dpopNonce } = options
   const known = new Map(Object.entries(logins))
@@ -99,14 +97,11 @@ export function respondAsTokenService(backend: Backend, options: TokenServiceOpt
     entry.loginId = form.get('loginId')?.slice(0, MAX_TEXT)
     const isGrant = new URL(request.url).pathname === PATHS.grants
     return await pass(async () =>
-      isGrant && grants !== undefined
-        ? await grants.answer(request, form)
-        : await logIn(request, form),
+      isGrant && grants !== undefined ? await grants(request, form) : await logIn(request, form),
     )
   }
 }
 
-/** The metadata of RFC 8414. */
 function describe(request: Request): Response {
   if (request.method !== 'GET') return refuse(405, 'GET')
   const { origin } = urlAsked(request)
@@ -128,10 +123,7 @@ function tokenResponse(
   return Response.json(format === 'json' ? token : { [format.field]: token })
 }
 
-/**
- * @param checks Of further options of the caller.
- * @throws TypeError for a wrong or misspelt option.
- */
+/** @param checks Of further options of the caller. */
 export function checkServiceOptions(
   caller: string,
   options: Omit<TokenServiceOptions, 'clients'>,
@@ -150,7 +142,6 @@ export function checkServiceOptions(
   }
 }
 
-/** @throws TypeError for a wrong or misspelt option. */
 export function checkTokenServiceOptions(options: TokenServiceOptions): void {
   checkServiceOptions('tokenService', options, { clients: isObject })
   for (const [clientId, client] of Object.entries(options.clients ?? {})) {

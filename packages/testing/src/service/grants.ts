@@ -14,16 +14,11 @@ const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 export const GRANT_TYPES: readonly string[] = ['client_credentials', EXCHANGE, JWT_BEARER]
 
-export interface Grants {
-  /** Answers a request to the token endpoint. */
-  answer(request: Request, form: URLSearchParams): Promise<Response>
-}
-
 export function createGrants(
   backend: Backend,
   clients: Readonly<Record<string, ServiceClient>>,
   dpopNonce: (() => string) | undefined,
-): Grants {
+): (request: Request, form: URLSearchParams) => Promise<Response> {
   const { clock, keys } = backend
   const authenticate = createAuthentication(clients, clock)
 
@@ -66,44 +61,42 @@ export function createGrants(
     return await read(form.get(name) ?? '')
   }
 
-  return {
-    async answer(request, form) {
-      const { origin, href } = urlAsked(request)
-      const credentials = credentialsOf(request, form)
-      const client = credentials && (await authenticate(credentials, [origin, href]))
-      if (credentials === undefined || client === undefined) return refuse('invalid_client', 401)
-      const { clientId } = credentials
-      const subject = await subjectOf(clientId, form)
-      if (typeof subject === 'string') return refuse(subject)
-      const targets = [...form.getAll('resource'), ...form.getAll('audience')]
-      const scope = form.get('scope')
-      if (!isWithin(client.targets, targets)) return refuse('invalid_target')
-      if (!isWithin(client.scopes, scope?.split(' ') ?? [])) return refuse('invalid_scope')
-      const boundTo = await readLoginProof(request, clock, dpopNonce?.())
-      if (boundTo instanceof Response) return boundTo
-      const expiresIn = client.lifetime ?? backend.defaults.lifetime
-      const token = await backend.token({
-        boundTo,
-        claims: {
-          ...subject,
-          client_id: clientId,
-          ...(targets.length === 0 ? {} : { aud: targets.length === 1 ? targets[0] : targets }),
-          ...(scope === null ? {} : { scope }),
-          ...client.claims,
-        },
-        expiresIn,
-      })
-      return Response.json(
-        {
-          access_token: token,
-          token_type: boundTo === undefined ? 'Bearer' : 'DPoP',
-          expires_in: expiresIn,
-          ...(form.get('grant_type') === EXCHANGE ? { issued_token_type: ACCESS_TOKEN } : {}),
-          ...(scope === null ? {} : { scope }),
-        },
-        { headers: { 'cache-control': 'no-store' } },
-      )
-    },
+  return async (request, form) => {
+    const { origin, href } = urlAsked(request)
+    const credentials = credentialsOf(request, form)
+    const client = credentials && (await authenticate(credentials, [origin, href]))
+    if (credentials === undefined || client === undefined) return refuse('invalid_client', 401)
+    const { clientId } = credentials
+    const subject = await subjectOf(clientId, form)
+    if (typeof subject === 'string') return refuse(subject)
+    const targets = [...form.getAll('resource'), ...form.getAll('audience')]
+    const scope = form.get('scope')
+    if (!isWithin(client.targets, targets)) return refuse('invalid_target')
+    if (!isWithin(client.scopes, scope?.split(' ') ?? [])) return refuse('invalid_scope')
+    const boundTo = await readLoginProof(request, clock, dpopNonce?.())
+    if (boundTo instanceof Response) return boundTo
+    const expiresIn = client.lifetime ?? backend.defaults.lifetime
+    const token = await backend.token({
+      boundTo,
+      claims: {
+        ...subject,
+        client_id: clientId,
+        ...(targets.length === 0 ? {} : { aud: targets.length === 1 ? targets[0] : targets }),
+        ...(scope === null ? {} : { scope }),
+        ...client.claims,
+      },
+      expiresIn,
+    })
+    return Response.json(
+      {
+        access_token: token,
+        token_type: boundTo === undefined ? 'Bearer' : 'DPoP',
+        expires_in: expiresIn,
+        ...(form.get('grant_type') === EXCHANGE ? { issued_token_type: ACCESS_TOKEN } : {}),
+        ...(scope === null ? {} : { scope }),
+      },
+      { headers: { 'cache-control': 'no-store' } },
+    )
   }
 }
 

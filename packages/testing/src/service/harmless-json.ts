@@ -28,10 +28,7 @@ export function parseHarmlessObject(text: string): Readonly<Record<string, unkno
   }
 }
 
-/**
- * It counts right as far as a parser reads. That stops at the first fault; before it, strings end where they end here, and each
- * bracket outside of them changes the level as it does here.
- */
+/** It counts right as far as a parser reads, which is up to the first fault. */
 function isHarmless(text: string): boolean {
   let level = 0
   let isInString = false

@@ -98,7 +98,6 @@ export async function listen(
   return { url: urlOf(host, address.port), close, [Symbol.asyncDispose]: close }
 }
 
-/** A URL that this machine can ask. */
 function urlOf(host: string, port: number): string {
   // All addresses: an address to listen on, but none to connect to.
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host

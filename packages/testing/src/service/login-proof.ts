@@ -11,13 +11,7 @@ import { isHarmlessJws } from './harmless-json.ts'
 /** How far the `iat` of a proof may be from now. Seconds. */
 const WINDOW = 60
 
-/**
- * Reads the DPoP proof of a login: what its token is bound to, or why the login is refused.
- *
- * @param nonce What the proof must have.
- * @returns `undefined` if there is no proof.
- * @see RFC 9449 sections 5 and 8
- */
+/** What the token is bound to, or why the login is refused; `undefined` if there is no proof. RFC 9449 sections 5 and 8 */
 export async function readLoginProof(
   request: Request,
   clock: Clock,

@@ -6,7 +6,6 @@ import type { KeyDocument } from '../keys/key-rotation.ts'
 /** One request, and how it would be answered properly. */
 export interface Exchange {
   readonly signal: AbortSignal | undefined
-  /** The proper answer. */
   readonly answer: () => Response | Promise<Response>
 }
 
@@ -70,7 +69,6 @@ export const MISBEHAVIOURS: Readonly<Record<Exclude<OutageKind, number>, Misbeha
   'other-key': async (_, { otherDocument }) => Response.json(await otherDocument()),
 }
 
-/** Waits by the clock. An abort of the request cancels the timer. */
 async function pause(
   clock: Clock,
   seconds: number,
@@ -94,7 +92,6 @@ function whenAborted(signal: AbortSignal | undefined, give: (reason: Error) => v
   else signal?.addEventListener('abort', end, { once: true })
 }
 
-/** The same answer with a body that fails half way. */
 async function truncated(answer: Response): Promise<Response> {
   const octets = new Uint8Array(await answer.arrayBuffer())
   const parts = [octets.subarray(0, Math.ceil(octets.length / 2))]

@@ -39,7 +39,6 @@ export interface Outage {
 export interface Outages {
   inForce(): readonly Outage[]
   begin(kind: OutageKind, options?: OutageOptions): Outage
-  /** Answers a request as the outage demands, or properly if there is none. */
   answer(endpoint: Endpoint, exchange: Exchange): Promise<Response>
 }
 
@@ -101,7 +100,6 @@ export function createOutages(
   }
 }
 
-/** An outage that has begun. */
 interface ActiveOutage {
   readonly kind: OutageKind
   readonly endpoints: readonly Endpoint[]

@@ -6,14 +6,13 @@ import { type Endpoint, ENDPOINTS, type Entry } from './request-log.ts'
 /** Answers requests as a service does. The signal is aborted when the client gives up. */
 export type Handler = (request: Request, signal: AbortSignal | undefined) => Promise<Response>
 
-/** Answers one request, and writes into its entry of the log what it finds out. */
+/** Writes into the entry of the log what it finds out. */
 export type Respond = (
   request: Request,
   entry: Entry,
   signal: AbortSignal | undefined,
 ) => Promise<Response>
 
-/** Where the endpoints of a service are. */
 export type Paths = Readonly<Partial<Record<Endpoint, string | readonly string[]>>>
 
 /** @param paths Of the endpoints that the service has: one or more of each. */

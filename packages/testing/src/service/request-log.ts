@@ -28,7 +28,6 @@ export type Entry = { -readonly [Name in keyof SeenRequest]: SeenRequest[Name] }
 /** How much the log keeps of each text that a client sent, in characters. */
 export const MAX_TEXT = 256
 
-/** The newest requests in their order. */
 export interface RequestLog {
   /** Adds a request when it arrives. What is known only later is written into the entry. */
   enter(endpoint: Endpoint | undefined, userAgent: string | undefined): Entry

@@ -22,10 +22,8 @@ export type BadTokenRow = readonly [
   make: () => string | Promise<string>,
 ]
 
-/** What bad tokens are made of. */
 export interface BadTokenParts {
   readonly defaults: TokenDefaults
-  /** How to sign a token as the signer of the table does. */
   readonly signing: (options: TokenOptions, key?: SigningKey) => BadTokenRow[2]
   readonly stranger: SigningKey
   /** The segments of a sound token. */

@@ -7,7 +7,6 @@ import { type TokenTableOptions, tableSigner, type TokenDefaults } from './token
 
 // Makes all bad tokens of the tables for one issuer.
 
-/** @throws TypeError for a wrong or misspelt option. */
 export async function createBadTokens(
   defaults: TokenDefaults,
   stranger: SigningKey,

@@ -22,7 +22,6 @@ export function confirmationOf(
   return Object.fromEntries(all.flatMap((binding) => membersOf(binding)))
 }
 
-/** The members of `cnf` that tell a binding. */
 function membersOf(binding: Binding): readonly (readonly [name: string, thumbprint: string])[] {
   if ('raw' in binding) return [['x5t#S256', hash('sha256', binding.raw, 'base64url')]]
   const { jkt, x5tS256 } = binding

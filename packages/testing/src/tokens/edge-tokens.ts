@@ -8,7 +8,6 @@ import { LONG_LIFE, type TokenTableOptions, tableSigner, type TokenDefaults } fr
 /** In characters. When encoded, it still fits the 16 KiB that a verifier reads by default, beside a signature of ML-DSA as well. */
 const VERY_LONG = 7000
 
-/** @throws TypeError for a wrong or misspelt option. */
 export async function createEdgeTokens(
   defaults: TokenDefaults,
   stranger: SigningKey,

@@ -29,7 +29,6 @@ export interface TokenOptions {
   payload?: string | Uint8Array | undefined
 }
 
-/** What an issuer puts into every token. */
 export interface TokenDefaults {
   readonly clock: Clock
   readonly keys: KeyRotation
@@ -41,11 +40,7 @@ export interface TokenDefaults {
   readonly maxTokenAge: number | undefined
 }
 
-/**
- * Signs a token, with the issuer's own key or somebody else's.
- *
- * @throws TypeError for a wrong or misspelt option.
- */
+/** @throws TypeError for a wrong or misspelt option. */
 export async function signToken(
   defaults: TokenDefaults,
   options: TokenOptions,
@@ -68,7 +63,6 @@ export async function signToken(
   return await key.sign(without({ ...usualHeader, ...header }, omit), octetsOf(payload))
 }
 
-/** The options that say which claims a token has. */
 export type ClaimOptions = Omit<TokenOptions, 'header' | 'payload'>
 
 export const claimChecks: Readonly<Record<keyof ClaimOptions, OptionCheck>> = {
@@ -79,7 +73,6 @@ export const claimChecks: Readonly<Record<keyof ClaimOptions, OptionCheck>> = {
   boundTo: isBinding,
 }
 
-/** The claims of a token that is issued now. */
 export function claimsOf(
   { clock, issuer, audience, lifetime }: TokenDefaults,
   { claims, boundTo, expiresIn = lifetime, notBefore, omit = [] }: ClaimOptions,
