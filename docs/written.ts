@@ -8,6 +8,7 @@ import { manifestPaths } from '../test/publishing/published.ts'
 import { tableOfRuns } from '../test/simulation/soak/report.ts'
 import { tableOfFleet, tableOfIntrospections } from './capacity.ts'
 import { root } from './entries.ts'
+import { migrated } from './migrated.ts'
 import { tableOfMistakes } from './mistakes.ts'
 import { tableOfDefaults, tableOfOptions, tableOfOwnOptions } from './options.ts'
 import { documentsOf } from './pages.ts'
@@ -40,6 +41,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   fleet: tableOfFleet,
   'fleet-introspections': tableOfIntrospections,
   goals: goalsTable,
+  migrated,
   mistakes: tableOfMistakes,
   packages: tableOfPackages,
   'provider-test': providerTest,

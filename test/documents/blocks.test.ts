@@ -40,7 +40,7 @@ const MCP = 'test/documents/mcp.test.ts'
 const METRICS = 'test/documents/metrics.test.ts'
 const PROVIDERS = 'test/documents/providers.test.ts'
 const GUIDES = 'test/documents/guides.test.ts'
-const MIGRATION: Row = ['diff', 'test/migration/guides.test.ts']
+const MIGRATION: Row = ['diff', 'test/documents/written.test.ts']
 const DEBUG_LINE: Row = ['', 'test/frameworks/contract/debug-lines.test.ts']
 /** Below, a test asks whether these scripts exist. */
 const COMMANDS: Row = ['sh', 'test/documents/blocks.test.ts']
