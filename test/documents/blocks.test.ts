@@ -140,7 +140,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', README],
     ['sh', README],
     ['ts', README],
-    ['ts', README],
   ],
   'packages/core/REVOKING.md': Array.from({ length: 4 }, (): Row => ['ts', GUIDES]),
   'packages/events/README.md': [INSTALL, ['ts', EVENTS], ['ts', EVENTS], ['ts', EVENTS]],
@@ -183,7 +182,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/testing/BOUND-TOKENS.md': [['ts', 'test/programs/runners.test.ts']],
   'packages/testing/README.md': [
     INSTALL,
-    ...Array.from({ length: 3 }, (): Row => ['ts', 'test/programs/runners.test.ts']),
+    ['ts', 'test/programs/runners.test.ts'],
+    ['ts', 'test/programs/runners.test.ts'],
     ['sh', 'test/publishing/packed/jest.ts'],
     ['json', 'test/publishing/packed/jest.ts'],
   ],
