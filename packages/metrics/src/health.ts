@@ -20,6 +20,7 @@ export interface Health {
  */
 export function createHealth(verifier: { ready(): Promise<unknown> }): Health {
   if (typeof Reflect.get(Object(verifier), 'ready') !== 'function') {
+    // Mistake `createHealth needs a verifier`: Give what `createVerifier`, `byIssuer` or `introspected` returned.
     throw new TypeError('createHealth needs a verifier')
   }
   let hasBeenReady = false

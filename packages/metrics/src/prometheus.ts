@@ -36,6 +36,8 @@ export function collectMetrics(
   sources: Sources = {},
 ): () => void {
   if (typeof Reflect.get(Object(register), 'registerMetric') !== 'function') {
+    // Mistake `collectMetrics: the first argument must be`: Give the registry of prom-client, or a meter of
+    // @opentelemetry/api.
     throw new TypeError('collectMetrics: the first argument must be a registry of prom-client')
   }
   const named = checkSources(sources)

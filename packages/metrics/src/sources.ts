@@ -78,11 +78,14 @@ const MOST = 100
 /** @throws TypeError for what is misspelt, and for a name that is no name. */
 export function checkSources(sources: Sources): NamedSources {
   if (typeof sources !== 'object' || (sources as unknown) === null || Array.isArray(sources)) {
+    // Mistake error-sources-must-be-an-object `sources: must be an object, such as`: Give one object of sources, as the
+    // message shows.
     throw new TypeError('sources: must be an object, such as { keys: { main: keys } }')
   }
   const stated: Readonly<Record<string, unknown>> = { ...sources }
   for (const kind of Object.keys(stated)) {
     if (!KINDS.includes(kind)) {
+      // Mistake `unknown kind of sources: …`: The message lists the kinds, such as `keys` and `revocations`.
       throw new TypeError(`unknown kind of sources: ${kind}; there are ${KINDS.join(', ')}`)
     }
   }
@@ -93,6 +96,8 @@ export function checkSources(sources: Sources): NamedSources {
       // Otherwise what it does would be counted under one of them alone.
       const known = names.get(source)
       if (known !== undefined) {
+        // Mistake error-sources-are-the-same-source `sources: … and … are the same source`: Give each source one name,
+        // whatever its kind.
         throw new TypeError(`sources: ${known} and ${name} are the same source`)
       }
       names.set(source, name)
@@ -107,17 +112,22 @@ export function checkSources(sources: Sources): NamedSources {
 function checkNamed(kind: string, named: unknown): Readonly<Record<string, object>> {
   if (named === undefined) return {}
   if (typeof named !== 'object' || named === null) {
+    // Mistake `sources: … must be an object with a name for each`: `{ keys: { main: keys } }`, not `{ keys }`.
     throw new TypeError(`sources: ${kind} must be an object with a name for each`)
   }
   const entries = Object.entries(named)
+  // Mistake `sources: … has more than … names`: Each name is a value of a label. Give names to those that you look at.
   if (entries.length > MOST) throw new TypeError(`sources: ${kind} has more than ${MOST} names`)
   for (const [name, source] of entries) {
     if (!NAME.test(name) || name === OTHER) {
+      // Mistake error-sources-a-name-must-be `sources: a name in … must be a letter and up to 31 letters`: Write a short name,
+      // not a URL. `other` is for what has no name.
       throw new TypeError(
         `sources: a name in ${kind} must be a letter and up to 31 letters, digits, _ or -, and not "other"`,
       )
     }
     if (!isSource(source, WITH_STATUS.has(kind))) {
+      // Mistake `sources: ….… must be what a function of Portcullis returned`: Such as `{ keys: { main: remoteKeys(url) } }`.
       throw new TypeError(`sources: ${kind}.${name} must be what a function of Portcullis returned`)
     }
   }

@@ -51,6 +51,7 @@ export function traceOperations(
   options: TraceOptions = {},
 ): () => void {
   if (typeof Reflect.get(Object(tracer), 'startSpan') !== 'function') {
+    // Mistake `traceOperations: the first argument must be`: Give a tracer of @opentelemetry/api.
     throw new TypeError(
       'traceOperations: the first argument must be a tracer of @opentelemetry/api',
     )
@@ -60,8 +61,10 @@ export function traceOperations(
   }
   const { verdicts = false, ...others } = options
   if (typeof verdicts !== 'boolean')
+    // Mistake `traceOperations: verdicts must be true or false`: `{ verdicts: true }` makes a span for each verdict.
     throw new TypeError('traceOperations: verdicts must be true or false')
   const [unknown] = Object.keys(others)
+  // Mistake `traceOperations: there is no option …`: `verdicts` is the only one.
   if (unknown !== undefined) throw new TypeError(`traceOperations: there is no option ${unknown}`)
   const { nameOf } = checkSources(sources)
   return listenTo(
