@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import ts from 'typescript'
+
 import { root } from './entries.ts'
 import { tableOf } from './parts.ts'
 
@@ -58,4 +60,29 @@ function idOf(message: string): string {
       .toLowerCase()
       .match(/[a-z\d]+/g) ?? []
   return `error-${words.join('-')}`
+}
+
+/** The messages of the TypeErrors of a source, with `…` for each part that is put in. */
+export function messagesIn(code: string): readonly string[] {
+  const messages: string[] = []
+  function look(node: ts.Node): void {
+    if (ts.isNewExpression(node) && node.expression.getText() === 'TypeError') {
+      const [given] = node.arguments ?? []
+      const said =
+        given && ts.isCallExpression(given) && given.expression.getText() === 'explained'
+          ? given.arguments[0]
+          : given
+      messages.push(said === undefined ? '' : textOf(said))
+    }
+    ts.forEachChild(node, look)
+  }
+  look(ts.createSourceFile('a.ts', code, ts.ScriptTarget.Latest, true))
+  return messages
+}
+
+/** What is not written where the error is made is all put in. */
+function textOf(node: ts.Expression): string {
+  if (ts.isStringLiteralLike(node)) return node.text
+  if (!ts.isTemplateExpression(node)) return '…'
+  return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('')
 }

@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import ts from 'typescript'
+
 import { root } from './entries.ts'
 import { tableOf } from './parts.ts'
 
@@ -39,48 +41,44 @@ export function declarationsOf(name: string, ...interfaces: readonly string[]): 
 
 /** @throws Error if no source has the interface. */
 export function membersOf(sources: readonly string[], name: string): Declarations {
-  const found = sources
-    .map((source) =>
-      new RegExp(
-        `^export interface ${name}\\b(?:<[^{]*?>)?(?: extends ([^{]*?))? \\{\\n(.*?)^\\}`,
-        'ms',
-      ).exec(source),
-    )
-    .find((each) => each !== null)
-  if (found === undefined) throw new Error(`there is no interface ${name}`)
-  const [, inherited = '', body = ''] = found
-  return firstOfEach([...ownMembersOf(body), ...inheritedMembersOf(sources, inherited)])
+  const declaration = sources
+    .filter((source) => source.includes(`export interface ${name}`))
+    .flatMap((source) => parsed(source).statements.filter(ts.isInterfaceDeclaration))
+    .find((each) => each.name.text === name)
+  if (declaration === undefined) throw new Error(`there is no interface ${name}`)
+  const own = declaration.members.filter(ts.isPropertySignature).map((member) => {
+    const stated = ts.getJSDocTags(member).find(({ tagName }) => tagName.text === 'default')
+    const [text] = ts.getJSDocCommentsAndTags(member)
+    return [
+      member.name.getText(),
+      {
+        isRequired: member.questionToken === undefined,
+        stated: stated && wordsOf(stated),
+        meaning: text === undefined ? '' : wordsOf(text),
+      },
+    ] as const
+  })
+  const inherited = (declaration.heritageClauses ?? []).flatMap(({ types }) =>
+    types.flatMap((type) => inheritedMembersOf(sources, type)),
+  )
+  return firstOfEach([...own, ...inherited])
 }
 
-function ownMembersOf(body: string): readonly (readonly [string, Declaration])[] {
-  const members = body.matchAll(
-    /(?:^ {2}\/\*\*((?:(?!\*\/).)*)\*\/\n)?^ {2}(?:readonly )?(\w+)(\??):/gms,
-  )
-  return [...members].map(([, comment = '', member = '', mark]) => {
-    const text = ` ${comment.replaceAll(/\s*\n\s*\*\s?/g, ' ').trim()}`
-    const [meaning = '', ...tags] = text.split(/ ?(?=@(?:default|see)\b)/)
-    const stated = tags.find((tag) => tag.startsWith('@default '))?.slice('@default '.length)
-    return [
-      member,
-      {
-        isRequired: mark === '',
-        stated: stated?.replaceAll(/\s+/g, ' ').trim(),
-        meaning: meaning.trim(),
-      },
-    ]
-  })
+const parsed = (source: string) => ts.createSourceFile('a.ts', source, ts.ScriptTarget.Latest, true)
+
+function wordsOf({ comment }: Pick<ts.JSDoc | ts.JSDocTag, 'comment'>): string {
+  return (ts.getTextOfJSDocComment(comment) ?? '').replaceAll(/\s+/g, ' ').trim()
 }
 
 /** Of `extends Others`, and of `extends Pick<Others, 'a' | 'b'>`. */
 function inheritedMembersOf(
   sources: readonly string[],
-  inherited: string,
+  { expression, typeArguments: [of, names] = [] as never }: ts.ExpressionWithTypeArguments,
 ): readonly (readonly [string, Declaration])[] {
-  if (inherited === '') return []
-  const [, of, names] = /^Pick<\s*(\w+)(?:<\w+>)?,([^>]*)>$/.exec(inherited) ?? []
-  if (of === undefined) return [...membersOf(sources, inherited.replace(/<.*/, ''))]
-  const picked = new Set([...(names ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => name))
-  return [...membersOf(sources, of)].filter(([name]) => picked.has(name))
+  if (expression.getText() !== 'Pick') return [...membersOf(sources, expression.getText())]
+  const picked = new Set(names?.getText().match(/\w+/g))
+  const all = membersOf(sources, of?.getText().replace(/<.*/, '') ?? '')
+  return [...all].filter(([name]) => picked.has(name))
 }
 
 /** An interface comes before what it extends. */
@@ -135,11 +133,4 @@ function defaultOf({ isRequired, stated }: Declaration): string {
   return isValue
     ? `\`${stated}\``
     : stated.replace(/^\d+(?:_\d{3})+/, (digits) => digits.replaceAll('_', ','))
-}
-
-/** A default in one form: the code in which it is stated, or the number that it begins with. */
-export function valueOf(text: string): string | undefined {
-  const [number] = /^\d[\d,_]*/.exec(text) ?? []
-  if (number !== undefined) return number.replaceAll(/[,_]/g, '')
-  return text === '' ? undefined : text
 }

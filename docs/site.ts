@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 
-import { brokenLinks } from './broken-links.ts'
 import { buildSite } from './build.ts'
 import { entriesOf } from './entries.ts'
-import { faultsOfPages } from './page-rules.ts'
+import { brokenLinks, faultsOfPages } from './page-rules.ts'
 import { documentsOf, faultsOfSections, pagesOf } from './pages.ts'
 import { referenceOf } from './reference.ts'
 

@@ -3,15 +3,13 @@ import type { RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 
 import type { Verifier } from '@portcullis/core'
-import { type EventPoll, pollEvents, receiveEvents, receiveLogout } from '@portcullis/events'
+import type { EventPoll } from '@portcullis/events'
 import request from 'supertest'
 import { afterAll, expect, test, vi } from 'vitest'
 
-import { declarationsOf } from '../../docs/options.ts'
 import { writtenExamples } from './examples.ts'
 import { identityProvider } from './identity-provider.ts'
 import { exampleOf } from './markdown.ts'
-import { knownOptions } from './options.ts'
 
 // The pieces of code in the README of events, as they stand.
 
@@ -68,15 +66,6 @@ test('a log-out ends the tokens of its session', async () => {
     .send({ logout_token: logout })
   expect(answer.status).toBe(200)
   await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'revoked' })
-})
-
-test.each([
-  { name: 'receiveLogout', takes: receiveLogout, declared: 'LogoutOptions' },
-  { name: 'receiveEvents', takes: receiveEvents, declared: 'ReceiveEventsOptions' },
-  { name: 'pollEvents', takes: pollEvents, declared: 'PollEventsOptions' },
-])('the tables of options have all that $name knows', async ({ takes, declared }) => {
-  const known = await knownOptions(takes)
-  expect([...declarationsOf('events', declared).keys()].toSorted()).toEqual([...known].toSorted())
 })
 
 async function eventOf(sub: string, jti: string): Promise<string> {

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { createHash, X509Certificate } from 'node:crypto'
-import { once } from 'node:events'
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type RequestListener } from 'node:http'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
 import type { Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
+import type { TokenClient } from '@portcullis/client'
 import {
   authenticateRequest,
   createVerifier,
@@ -18,396 +18,251 @@ import {
   type Revocations,
   type Verifier,
 } from '@portcullis/core'
-import {
-  assertChallenge,
-  createTestIssuer,
-  dpopClient,
-  manualClock,
-  tokenService,
-} from '@portcullis/testing'
-import request from 'supertest'
-import { afterAll, describe, expect, test } from 'vitest'
+import { assertChallenge, createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 
+import { root } from '../../docs/entries.ts'
+import { serve } from '../bound-tokens/serve.ts'
 import { fetchWith } from '../bound-tokens/tls-fetch.ts'
 import { type Certificate, createCertificate } from '../certificate.ts'
 import { writtenExamples } from './examples.ts'
 import { identityProvider } from './identity-provider.ts'
-import { blocksOf, exampleOf, tablesOf, tableUnder } from './markdown.ts'
+import { blocksOf, exampleOf, exampleWithTokenService, tableUnder } from './markdown.ts'
 
-// Every piece of code in the guides of core and testing, as it stands. Those of OPERATING.md are compared with examples/operating.
+// Code of documents that is no application with routes alone, as it stands.
 
-const run = promisify(execFile)
-const core = fileURLToPath(new URL('../../packages/core/', import.meta.url))
+const read = (path: string) => readFileSync(join(root, 'packages', path), 'utf8')
 const examples = writtenExamples('.readme-guides')
 const provider = await identityProvider()
+vi.stubEnv('AUTH_URL', provider.authUrl)
+const keyUrl = `${provider.authUrl}/tokenservice/pubkey.json`
 
 afterAll(async () => {
+  vi.unstubAllEnvs()
   await provider[Symbol.asyncDispose]()
   examples.remove()
 })
 
-interface Example {
-  app?: RequestListener
-  server?: Server
-  verifier?: Verifier
-  tenants?: Map<string, { issuer: string; keyUrl: string }>
-  revocations?: LocalRevocations
-  ofBlockedUsers?: Revocations
-  blockedUsers?: Set<unknown>
+/** What the examples of a document export, run as one file. */
+async function example<T>(path: string, places: readonly number[], ending = ''): Promise<T> {
+  const code = places.map((place) => exampleOf(read(path), place)).join('\n')
+  return await run<T>(`${path}-${places.join('-')}-${ending.length}`, code, ending)
 }
 
-/** Runs examples of a guide as one file. */
-async function example(guide: string, places: readonly number[], ending = ''): Promise<Example> {
-  const code = provider.namedIn(places.map((place) => exampleOf(read(guide), place)).join('\n'))
-  return (await examples.run(
-    `${guide}-${places.join('-')}-${ending.length}`,
-    code,
-    ending,
-  )) as Example
+async function run<T>(name: string, code: string, ending = ''): Promise<T> {
+  return (await examples.run(name, provider.namedIn(code), ending)) as T // or the test fails where it is used
 }
 
-test.each([
-  ['BOUND-TOKENS.md', 1],
-  ['ERRORS.md', 0],
-  ['FRAMEWORKS.md', 2],
-  ['KEYS.md', 0],
-  ['LOGGING-IN-AGAIN.md', 2],
-  ['MANY-ISSUERS.md', 2],
-  ['MISTAKES.md', 0],
-  ['MUTUAL-TLS.md', 1],
-  ['OPAQUE-TOKENS.md', 3],
-  ['REVOKING.md', 4],
-  ['THREATS.md', 0],
-])(
-  '%s has %i pieces of code, which are run here or as test/documents/blocks.test.ts says',
-  (guide, count) => {
-    const fences = [...read(guide).matchAll(/^```(\w+)$/gm)].map(([, kind = '']) => kind)
-    // Of commands and settings, that test says what compares them.
-    const code = fences.filter((kind) => !['sh', 'json'].includes(kind))
-    expect(code).toEqual(Array<string>(count).fill('ts'))
-  },
-)
-
-test('no other guide has code that is not run', () => {
-  expect(globSync('*.md', { cwd: core, exclude: ['CHANGELOG.md', 'SKILL.md'] }).toSorted()).toEqual(
-    [
-      'BOUND-TOKENS.md',
-      'COOKIES.md',
-      'ERRORS.md',
-      'FRAMEWORKS.md',
-      'GUARDS.md',
-      'KEYS.md',
-      'LOGGING-IN-AGAIN.md',
-      'MANY-ISSUERS.md',
-      'MISTAKES.md',
-      'MUTUAL-TLS.md',
-      'OPAQUE-TOKENS.md',
-      'OPERATING.md',
-      'README.md',
-      'REVOKING.md',
-      'THREATS.md',
-    ],
-  )
-})
-
-test.each([
-  ['THREATS.md', 'Tries'],
-  ['../../SECURITY.md', ''],
-])('%s names tests that are there, and each of its rows names one', (guide, column) => {
-  const text = read(guide)
-  const named = text.match(/`(?:test|packages)(?:\/[\w-]+)+(?:\.[\w.]+)?`/g) ?? []
-  expect(named.length).toBeGreaterThan(10)
-  const rows = tablesOf(text)
-    .filter(({ columns }) => columns[0] === column && columns.at(-1) === 'Shown by')
-    .flatMap((table) => table.rows)
-  expect(rows.length).toBeGreaterThan(10)
-  expect(rows.filter((row) => !/`(?:test|packages)\//.test(row.at(-1) ?? ''))).toEqual([])
-  const root = join(core, '..', '..')
-  expect(named.filter((path) => !existsSync(join(root, path.replaceAll('`', ''))))).toEqual([])
-})
+const bearerOf = async (jti: string, sub: string) => await provider.bearer({ claims: { jti, sub } })
 
 test('TESTING.md of testing is a file of tests, all of which pass', async () => {
-  const guide = readFileSync(join(core, '../testing/TESTING.md'), 'utf8')
-  const [install, ...blocks] = blocksOf(guide)
-  expect(blocks.filter(({ language }) => language !== 'ts')).toEqual([])
+  const [install, ...blocks] = blocksOf(read('testing/TESTING.md'))
   const text = blocks.map(({ code }) => code).join('\n')
   const imported = [...text.matchAll(/from '((?:@portcullis\/|(?!node:))[\w-]+)'/g)]
   expect(install?.code.split(/\s/)).toEqual(
     expect.arrayContaining(imported.map(([, name = '']) => name)),
   )
   const file = examples.write('TESTING.md', text)
-  const { stdout } = await run(process.execPath, ['--conditions=@portcullis/source', file])
+  const node = promisify(execFile)(process.execPath, ['--conditions=@portcullis/source', file])
+  const { stdout } = await node
   expect(stdout).toContain('pass 7\n')
   expect(stdout).toContain('fail 0\n')
 })
 
-describe('BOUND-TOKENS.md', async () => {
-  const { app: account } = await example('BOUND-TOKENS.md', [0], '\nexport { app }')
-
-  async function get(headers: object) {
-    return await request(listening(account))
-      .get('/v1/account')
-      .set({ ...headers })
-  }
-
-  test('a bound token needs its key, and a bearer token is taken beside it', async () => {
-    const client = await dpopClient()
-    const token = await provider.token({ claims: { sub: 'ada' }, boundTo: client })
-    const url = 'https://api.example.com/v1/account'
-    const accepted = await get(await client.headers({ url, token }))
-    expect(accepted.body).toEqual({ user: 'ada', key: client.jkt })
-    const stolen = await get({ authorization: `Bearer ${token}` })
-    expect(stolen.status).toBe(401)
-    expect(stolen.headers['www-authenticate']).toMatch(/^Bearer .*, DPoP realm="api", algs="ES256/)
-    const bearer = await get(await provider.bearer({ claims: { sub: 'bob' } }))
-    expect(bearer.body).toEqual({ user: 'bob' })
+test('README.md of core says who a token is for, and throws for one that has expired', async () => {
+  const log = vi.spyOn(console, 'log').mockReturnValue()
+  onTestFinished(() => {
+    log.mockRestore()
   })
+  vi.stubEnv('TOKEN', await provider.token({ claims: { sub: 'ada' } }))
+  await example('core/README.md', [0])
+  await run('core-service', exampleWithTokenService(read('core/README.md')))
+  expect(log.mock.calls).toEqual([['ada'], ['ada']])
+  vi.stubEnv('TOKEN', await provider.token({ expiresIn: -60 }))
+  const expired = run('core-expired', exampleOf(read('core/README.md'), 0))
+  await expect(expired).rejects.toMatchObject({ reason: 'expired' })
 })
 
-describe('LOGGING-IN-AGAIN.md', async () => {
-  const { app } = await example('LOGGING-IN-AGAIN.md', [0, 1], '\nexport { app }')
-
-  test('the route wants a user who has just logged in, in one of two ways', async () => {
-    const path = '/v1/payments'
-    const now = Math.floor(Date.now() / 1000)
-    const claims = { sub: 'ada', acr: 'phr', auth_time: now - 30 }
-    const accepted = await post(app, path, await provider.bearer({ claims }))
-    expect(accepted.body).toEqual({ paidBy: 'ada' })
-    for (const worse of [{ acr: 'pwd' }, { auth_time: now - 400 }, { auth_time: null }]) {
-      const refused = await post(
-        app,
-        path,
-        await provider.bearer({ claims: { ...claims, ...worse } }),
-      )
-      expect(refused.status).toBe(401)
-      expect(refused.headers['www-authenticate']).toMatch(
-        /error="insufficient_user_authentication", .*, acr_values="phr phrh", max_age="300"$/,
-      )
-    }
-  })
-
-  const lacksScope = /error="insufficient_scope", .*, scope="orders:write"$/
-  const lacksLogin =
-    /error="insufficient_user_authentication", error_description="[^"]*", max_age="300"$/
-
-  test.each([
-    { lacks: 'nothing', scope: 'orders:write', ago: 30, status: 200, challenge: /^none$/ },
-    { lacks: 'the scope', scope: 'other', ago: 30, status: 403, challenge: lacksScope },
-    { lacks: 'a log-in', scope: 'orders:write', ago: 400, status: 401, challenge: lacksLogin },
-    { lacks: 'both', scope: 'other', ago: 400, status: 403, challenge: lacksScope },
-  ])('beside a scope, a token that lacks $lacks: $status', async ({ scope, ago, ...wanted }) => {
-    const claims = { sub: 'ada', scope, auth_time: Math.floor(Date.now() / 1000) - ago }
-    const { status, headers } = await post(app, '/v1/orders', await provider.bearer({ claims }))
-    expect(status).toBe(wanted.status)
-    expect(headers['www-authenticate'] ?? 'none').toMatch(wanted.challenge)
-  })
-})
-
-describe('KEYS.md', () => {
-  const clients = 'What clients see when the issuer is down'
-
-  test('what clients see when the issuer is down', async () => {
-    const clock = manualClock()
-    const issuer = await createTestIssuer({ clock })
-    const service = tokenService(issuer)
-    let isDown = false
-    const newProcess = () =>
-      createVerifier({
-        keys: remoteKeys(service.keyUrl, {
-          clock,
-          fetch: async (...args) =>
-            isDown ? new Response(null, { status: 503 }) : await service.fetch(...args),
-        }),
-        issuer: null,
-        audience: null,
-        clock,
-      })
-    const known = await issuer.bearer()
-    const running = newProcess()
-    expect((await answerTo(running, known))[0]).toBe(200)
-    isDown = true
-    await issuer.rotate()
-    await clock.advance(20)
-    const started = newProcess()
-    const { rows } = tableUnder(read('KEYS.md'), clients, 'The request has')
-    const [, text = ''] = /The text of the 503 is `([^`]*)`/.exec(read('KEYS.md')) ?? []
-    const unavailable = [503, expect.not.arrayContaining(['WWW-Authenticate']), text]
-    expect([rows.length, (await answerTo(running, known))[0]]).toEqual([4, 200])
-    for (const answer of [
-      await answerTo(running, await issuer.bearer()),
-      await answerTo(started, known),
-    ]) {
-      expect(answer).toEqual(unavailable)
-      expect(answer[1]).toContain('Retry-After')
-    }
-    const [status, names] = await answerTo(started, {})
-    expect([status, names]).toEqual([401, expect.arrayContaining(['WWW-Authenticate'])])
-  })
-})
-
-describe('MUTUAL-TLS.md', async () => {
-  const [ours, client, thief] = [createCertificate(), createCertificate(), createCertificate()]
-  const code = provider
-    .namedIn(exampleOf(read('MUTUAL-TLS.md'), 0))
-    .replace("'server.key'", `'${ours.keyFile}'`)
-    .replace("'server.crt'", `'${ours.certFile}'`)
-    .replace('listen(8443)', "listen(0, '127.0.0.1')")
-  const { server } = (await examples.run('mutual-tls', code, '\nexport { server }')) as Example
-  afterAll(() => {
-    server?.close()
-    for (const each of [ours, client, thief]) each[Symbol.dispose]()
-  })
-
-  test('the server takes the token from the client whose certificate it is bound to', async () => {
-    const digest = createHash('sha256').update(new X509Certificate(client.cert).raw)
-    const cnf = { 'x5t#S256': digest.digest('base64url') }
-    const headers = await provider.bearer({ claims: { sub: 'ada', cnf } })
-    const address = server?.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const ask = async (...own: Certificate[]) =>
-      await fetchWith(ours, ...own)(`https://127.0.0.1:${port}/v1/accounts`, { headers })
-    expect(await (await ask(client)).json()).toEqual({ of: 'ada' })
-    for (const refused of [await ask(thief), await ask()]) {
-      assertChallenge(refused, { status: 401, error: 'invalid_token', reason: 'binding' })
-    }
-  })
-})
-
-describe('FRAMEWORKS.md', async () => {
-  const ending = '\nconst [listener] = app.listeners("request")\nexport { listener as app }'
-  const { app } = await example('FRAMEWORKS.md', [0], ending)
-
-  test('the server of node:http lets in a token with the scope, and nothing else', async () => {
-    const path = '/v1/clientLocations'
-    const claims = { sub: 'ada', scope: 'locations:write' }
-    const accepted = await post(app, path, await provider.bearer({ claims }))
-    expect(accepted.body).toEqual({ savedBy: 'ada' })
-    expect((await post(app, path)).status).toBe(401)
-    expect((await post(app, path, await provider.bearer())).status).toBe(403)
-  })
-})
-
-describe('MANY-ISSUERS.md', async () => {
-  const { verifier: listed } = await example('MANY-ISSUERS.md', [0])
-  const { verifier: found, tenants } = await example('MANY-ISSUERS.md', [1], '\nexport { tenants }')
-  const tenant = await createTestIssuer({
-    issuer: 'https://acme.example',
-    audience: 'https://api.example.com',
-  })
-
-  test('the object refuses a token of another issuer, without a request', async () => {
-    await expect(listed?.verify(await tenant.token())).rejects.toMatchObject({
-      reason: 'unknown_key',
-    })
-  })
-
-  test('the function finds the verifier of a tenant', async () => {
-    await using published = await tokenService(tenant).listen()
-    tenants?.set('https://acme.example', {
-      issuer: 'https://acme.example',
-      keyUrl: published.keyUrl,
-    })
-    await expect(found?.verify(await tenant.token())).resolves.toMatchObject({
-      claims: { iss: 'https://acme.example' },
-    })
-  })
-})
-
-describe('OPAQUE-TOKENS.md', () => {
-  test('a verifier of tokens that something else proves', async () => {
-    const { verifier } = await example('OPAQUE-TOKENS.md', [1])
-    const auth = await verifier?.verify('key_3f9c')
-    expect(auth).toMatchObject({ claims: { sub: 'billing' }, header: { alg: 'api-key' } })
-    await expect(verifier?.verify('other')).rejects.toMatchObject({ reason: 'inactive' })
-    await expect(verifier?.ready()).resolves.toBeUndefined()
-  })
-
-  test('its API wants a token', async () => {
-    const { app } = await example('OPAQUE-TOKENS.md', [0], '\nexport { app }')
-    const { status, headers } = await request(listening(app)).get('/v1/account')
-    expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="api"'])
-  })
-
-  test('its tests pass', async () => {
-    await expect(example('OPAQUE-TOKENS.md', [2])).resolves.toBeDefined()
-  })
-})
-
-describe('REVOKING.md', async () => {
-  const { app } = await example('REVOKING.md', [0, 3], '\nexport { app }')
-
-  test('logging out ends this token and its stream of events, but no other token of the user', async () => {
-    const [one, other] = await Promise.all([bearerOf('one', 'ada'), bearerOf('two', 'ada')])
-    await using server = createServer(listening(app)).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const stream = await fetch(`http://127.0.0.1:${port}/v1/events`, { headers: one })
-    expect(stream.status).toBe(200)
-    expect((await post(app, '/v1/logout', one)).status).toBe(204)
-    expect(await stream.text()).toBe('') // it has ended
-    expect((await post(app, '/v1/logout', one)).status).toBe(401)
-    expect((await post(app, '/v1/logout', other)).status).toBe(204)
-  })
-
-  test('logging out everywhere ends all tokens of the user, and of nobody else', async () => {
-    const [one, other, bob] = await Promise.all([
-      bearerOf('three', 'eve'),
-      bearerOf('four', 'eve'),
-      bearerOf('five', 'bob'),
-    ])
-    expect((await post(app, '/v1/logout-everywhere', one)).status).toBe(204)
-    expect((await post(app, '/v1/logout', other)).status).toBe(401)
-    expect((await post(app, '/v1/logout', bob)).status).toBe(204)
-  })
-
-  test('what was revoked is saved, and is there after a restart', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'portcullis-'))
-    const saveThere = (code: string) => code.replace("'revocations.json'", `'${folder}/saved.json'`)
-    const code = saveThere(exampleOf(read('REVOKING.md'), 1))
-    const first = (await examples.run('saving-1', code)) as Example
-    await first.revocations?.revoke({ jti: 'six' })
-    const second = (await examples.run('saving-2', code)) as Example
-    const { entries } = second.revocations?.toSnapshot() ?? {}
-    expect(entries).toEqual([{ type: 'token', jti: 'six' }])
-    rmSync(folder, { recursive: true })
-  })
-
-  test('revocations of your own answer by a word', async () => {
-    const { ofBlockedUsers, blockedUsers } = await example(
-      'REVOKING.md',
-      [2],
-      '\nexport { blockedUsers }',
-    )
-    expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0, '')).toBe('valid')
-    blockedUsers?.add('ada')
-    expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0, '')).toBe('revoked')
-  })
+test('README.md of core ends a token at log-out', async () => {
+  const { strict, logOut } = await example<{
+    strict: Verifier
+    logOut: (request: Request) => Promise<void>
+  }>('core/README.md', [2, 3])
+  const token = await provider.token({ claims: { jti: 'one' } })
+  const headers = { authorization: `Bearer ${token}` }
+  const incoming = new Request('http://api.test/', { headers })
+  await authenticateRequest(strict, incoming)
+  await logOut(incoming)
+  await expect(strict.verify(token)).rejects.toMatchObject({ reason: 'revoked' })
 })
 
 async function answerTo(verifier: Verifier, headers: Readonly<Record<string, string>>) {
   const incoming = new Request('http://api.test/', { headers })
-  const error: unknown = await authenticateRequest(verifier, incoming).then(
-    () => undefined,
+  const error: unknown = await authenticateRequest(verifier, incoming).catch(
     (refused: unknown) => refused,
   )
-  const refused = refusal(error)
-  return [refused?.status ?? 200, Object.keys(refused?.headers ?? {}), refused?.message]
+  const { status = 200, headers: names = {}, message } = refusal(error) ?? {}
+  return [status, Object.keys(names), message]
 }
 
-async function bearerOf(jti: string, sub: string) {
-  return await provider.bearer({ claims: { jti, sub } })
-}
+test('KEYS.md: what clients see when the issuer is down', async () => {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock })
+  const service = tokenService(issuer)
+  const newProcess = () => {
+    const keys = remoteKeys(service.keyUrl, { clock, fetch: service.fetch })
+    return createVerifier({ keys, issuer: null, audience: null, clock })
+  }
+  const known = await issuer.bearer()
+  const running = newProcess()
+  expect((await answerTo(running, known))[0]).toBe(200)
+  issuer.outage(503)
+  await issuer.rotate()
+  await clock.advance(20)
+  const started = newProcess()
+  const guide = read('core/KEYS.md')
+  const { rows } = tableUnder(guide, 'What clients see when the issuer is down', 'The request has')
+  const [, text = ''] = /The text of the 503 is `([^`]*)`/.exec(guide) ?? []
+  expect([rows.length, (await answerTo(running, known))[0]]).toEqual([4, 200])
+  const unavailable = [503, expect.not.arrayContaining(['WWW-Authenticate']), text]
+  for (const [verifier, headers] of [
+    [running, await issuer.bearer()],
+    [started, known],
+  ] as const) {
+    const refused = await answerTo(verifier, headers)
+    expect(refused).toEqual(unavailable)
+    expect(refused[1]).toContain('Retry-After')
+  }
+  const [status, names] = await answerTo(started, {})
+  expect([status, names]).toEqual([401, expect.arrayContaining(['WWW-Authenticate'])])
+})
 
-async function post(app: RequestListener | undefined, path: string, headers = {}) {
-  return await request(listening(app)).post(path).set(headers)
-}
+test('MUTUAL-TLS.md: its server takes the token from the client whose certificate it is bound to', async () => {
+  const all = [createCertificate(), createCertificate(), createCertificate()] as const
+  const [ours, client, thief] = all
+  const code = exampleOf(read('core/MUTUAL-TLS.md'), 0)
+    .replace("'server.key'", `'${ours.keyFile}'`)
+    .replace("'server.crt'", `'${ours.certFile}'`)
+    .replace('listen(8443)', "listen(0, '127.0.0.1')")
+  const { server } = await run<{ server: Server }>('mutual-tls', code, '\nexport { server }')
+  onTestFinished(() => {
+    server.close()
+    for (const each of all) each[Symbol.dispose]()
+  })
+  const digest = createHash('sha256').update(new X509Certificate(client.cert).raw)
+  const cnf = { 'x5t#S256': digest.digest('base64url') }
+  const headers = await provider.bearer({ claims: { sub: 'ada', cnf } })
+  const { port } = server.address() as AddressInfo // it listens on a port
+  const ask = async (...own: Certificate[]) =>
+    await fetchWith(ours, ...own)(`https://127.0.0.1:${port}/v1/accounts`, { headers })
+  expect(await (await ask(client)).json()).toEqual({ of: 'ada' })
+  for (const refused of [await ask(thief), await ask()])
+    assertChallenge(refused, { status: 401, error: 'invalid_token', reason: 'binding' })
+})
 
-function listening(app: RequestListener | undefined): RequestListener {
-  if (app === undefined) throw new Error('the example has no app')
-  return app
-}
+test('MANY-ISSUERS.md: the object refuses another issuer without a request, the function finds a tenant', async () => {
+  const { verifier: listed } = await example<{ verifier: Verifier }>('core/MANY-ISSUERS.md', [0])
+  const { verifier: found, tenants } = await example<{
+    verifier: Verifier
+    tenants: Map<string, { issuer: string; keyUrl: string }>
+  }>('core/MANY-ISSUERS.md', [1], '\nexport { tenants }')
+  const iss = 'https://acme.example'
+  const tenant = await createTestIssuer({ issuer: iss, audience: 'https://api.example.com' })
+  const unknown = listed.verify(await tenant.token())
+  await expect(unknown).rejects.toMatchObject({ reason: 'unknown_key' })
+  expect(tenant.requests()).toEqual([])
+  await using published = await tokenService(tenant).listen()
+  tenants.set(iss, { issuer: iss, keyUrl: published.keyUrl })
+  await expect(found.verify(await tenant.token())).resolves.toMatchObject({ claims: { iss } })
+})
 
-function read(guide: string): string {
-  return readFileSync(core + guide, 'utf8')
-}
+test('OPAQUE-TOKENS.md: a verifier of tokens that something else proves, and tests that pass', async () => {
+  const { verifier } = await example<{ verifier: Verifier }>('core/OPAQUE-TOKENS.md', [1])
+  const auth = await verifier.verify('key_3f9c')
+  expect(auth).toMatchObject({ claims: { sub: 'billing' }, header: { alg: 'api-key' } })
+  await expect(verifier.verify('other')).rejects.toMatchObject({ reason: 'inactive' })
+  await expect(verifier.ready()).resolves.toBeUndefined()
+  await example('core/OPAQUE-TOKENS.md', [2])
+})
+
+test('REVOKING.md: logging out ends the stream of events of this token', async () => {
+  const { app } = await example<{ app: RequestListener }>(
+    'core/REVOKING.md',
+    [0, 3],
+    '\nexport { app }',
+  )
+  await using served = await serve(() => app)
+  const headers = await bearerOf('stream', 'ada')
+  const stream = await fetch(`${served.url}/v1/events`, { headers })
+  expect(stream.status).toBe(200)
+  await fetch(`${served.url}/v1/logout`, { method: 'POST', headers })
+  expect(await stream.text()).toBe('') // it has ended
+})
+
+test('REVOKING.md: what was revoked is saved, and is there after a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-'))
+  const code = exampleOf(read('core/REVOKING.md'), 1).replace(
+    "'revocations.json'",
+    `'${folder}/saved.json'`,
+  )
+  const first = await run<{ revocations: LocalRevocations }>('saving-1', code)
+  await first.revocations.revoke({ jti: 'six' })
+  const second = await run<{ revocations: LocalRevocations }>('saving-2', code)
+  expect(second.revocations.toSnapshot().entries).toEqual([{ type: 'token', jti: 'six' }])
+  rmSync(folder, { recursive: true })
+})
+
+test('REVOKING.md: revocations of your own answer by a word', async () => {
+  const { ofBlockedUsers, blockedUsers } = await example<{
+    ofBlockedUsers: Revocations
+    blockedUsers: Set<unknown>
+  }>('core/REVOKING.md', [2], '\nexport { blockedUsers }')
+  expect(ofBlockedUsers.statusOf({ sub: 'ada' }, 0, '')).toBe('valid')
+  blockedUsers.add('ada')
+  expect(ofBlockedUsers.statusOf({ sub: 'ada' }, 0, '')).toBe('revoked')
+})
+
+test('SERVE.md: an API with its one line reports verdicts to `portcullis serve`', async () => {
+  let report: ((body: unknown) => void) | undefined
+  const reported = new Promise<unknown>((resolve) => {
+    report = resolve
+  })
+  await using console = await tokenService(await createTestIssuer({ algorithm: 'ES256' })).listen({
+    routes: async (incoming) => {
+      if (!incoming.url.includes('/control/')) return undefined
+      report?.(await incoming.json())
+      return Response.json({})
+    },
+  })
+  const code = exampleOf(read('cli/SERVE.md'), 0).replace('http://127.0.0.1:4010', console.authUrl)
+  const { reports } = await run<{ reports: AsyncDisposable & { close(): Promise<void> } }>(
+    'cli',
+    code,
+    '\nexport { reports }',
+  )
+  const verifier = createVerifier({ keys: remoteKeys(keyUrl), issuer: null, audience: null })
+  await authenticateRequest(
+    verifier,
+    new Request('http://api.test/', { headers: await provider.bearer() }),
+  )
+  expect(JSON.stringify(await reported)).toContain('orders')
+  await reports.close()
+})
+
+test('README.md of client calls the API with a token of its own', async () => {
+  const verifier = createVerifier({ keys: remoteKeys(keyUrl), issuer: null, audience: null })
+  await using api = await serve(() => (incoming, answer) => {
+    const [, token = ''] = incoming.headers.authorization?.split(' ') ?? []
+    verifier.verify(token).then(
+      ({ claims }) => answer.end(claims.sub),
+      () => answer.writeHead(401).end(),
+    )
+  })
+  vi.stubEnv('API_URL', api.url)
+  const { tokens, response } = await example<{ tokens: TokenClient; response: Response }>(
+    'client/README.md',
+    [0],
+  )
+  expect(response.status).toBe(200)
+  expect(tokens.status()).toMatchObject({ freshness: 'fresh' })
+})

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -11,12 +11,8 @@ import type { Sources } from '@portcullis/metrics/prometheus'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { afterAll, expect, test, vi } from 'vitest'
 
-import { nameForPrometheus } from '../../packages/metrics/src/metric.ts'
-import { COUNTED, MEASURED } from '../../packages/metrics/src/metrics.ts'
-import { FRAMEWORKS } from '../../packages/metrics/src/words.ts'
-import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { writtenExamples } from './examples.ts'
-import { blocksOf, tableUnder } from './markdown.ts'
+import { blocksOf } from './markdown.ts'
 
 // The README of @portcullis/metrics: its example is a program, and its commands are pasted into a shell.
 
@@ -100,28 +96,4 @@ test('the example for OpenTelemetry listens, and nothing needs an SDK', async ()
   expect(getMeter).toHaveBeenCalledWith('portcullis')
   expect(getTracer).toHaveBeenCalledWith('portcullis')
   expect(channel('portcullis:login').hasSubscribers).toBe(true)
-})
-
-test('the table has each metric, with its labels and what a cluster makes of it', () => {
-  const rows = [...COUNTED, ...MEASURED]
-  const expected = rows.map((row) => [
-    `\`${nameForPrometheus(row)}\``,
-    row.labels.map((label) => `\`${label}\``).join(', '),
-    row.aggregator,
-    row.help,
-  ])
-  expect(tableUnder(readme, 'Metrics', 'Metric').rows).toEqual(expected)
-})
-
-test('what each guard and endpoint calls itself is a word of the label, so that its refusals are not counted as other', () => {
-  const sources = globSync('packages/*/src/**/*.ts', { cwd: root }).map((path) =>
-    readFileSync(join(root, path), 'utf8'),
-  )
-  const called = /check(?:Guard|Endpoint)Options\([^)]*?'(?<name>[\w-]+)'\)/g
-  const names = sources.flatMap((text) =>
-    [...text.matchAll(called)].map(({ groups }) => groups?.['name'] ?? ''),
-  )
-  const folders = adapters.map(({ folder }) => folder)
-  expect(names).toEqual(expect.arrayContaining([...folders, 'mcp-express', 'mcp-fetch']))
-  expect(names.filter((name) => !Object.hasOwn(FRAMEWORKS.words, name))).toEqual([])
 })

@@ -32,7 +32,7 @@ const all = await Promise.all(
   }),
 )
 
-/** What else is run, and where: packages/nest/test/testing-module.test.ts, and test/documents/readme.test.ts for the lines of a token service. */
+/** What else is run, and where: packages/nest/test/testing-module.test.ts, and test/documents/examples.test.ts for the lines of a token service. */
 const ELSEWHERE = /forRootAsync|createTestingModule|issuer: null, audience: null/
 
 test.each([

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import type { Page as BrowserPage } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { brokenLinks } from '../../../docs/broken-links.ts'
+import { brokenLinks } from '../../../docs/page-rules.ts'
 import { buildSite } from '../../../docs/build.ts'
 import { faultsOfPages } from '../../../docs/page-rules.ts'
 import { type Page, pagesOf } from '../../../docs/pages.ts'
