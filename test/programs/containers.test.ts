@@ -109,9 +109,7 @@ test.each([
   })
   const env = { PORTCULLIS_SECRET: 'secret-of-the-test' }
   const { written, end } = program([...here, '--port', '0'], env)
-  await expect
-    .poll(() => written.find((text) => text.startsWith('http://')), { timeout: 10_000 })
-    .toBeDefined()
+  await expect.poll(() => written.find((text) => text.startsWith('http://'))).toBeDefined()
   const url = written.find((text) => text.startsWith('http://'))?.trim() ?? ''
   // As in the container, which has no other address of it than the default.
   const asked = program(health.slice(1), { PORTCULLIS_URL: url })

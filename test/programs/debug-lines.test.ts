@@ -35,4 +35,4 @@ test('a line for each log-in, introspection and event, without secrets; with not
   expect(lines[0]).toMatch(/^keys from .*: refresh: success/)
   expect(lines.slice(1).join('\n')).not.toContain('canary')
   expect(await printedBy('')).toEqual([])
-}, 60_000)
+})

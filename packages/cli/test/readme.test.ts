@@ -134,4 +134,4 @@ test('a report has the lines that are shown', async () => {
   const lines = sample.trimEnd().split('\n')
   expect(lines).toHaveLength(9)
   expect(lines.filter((line) => !printed.includes(line))).toEqual([])
-}, 30_000)
+})

@@ -13,7 +13,7 @@ export const user = fc.constantFrom(...USERS)
 
 /** For how long random sequences are played, in place of the usual number of them. */
 const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-export const LIMIT = 20_000 + minutes * 90_000
+export const LIMIT = 120_000 + minutes * 90_000
 export const runs = (usual: number) =>
   minutes > 0
     ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }

@@ -69,7 +69,7 @@ describeWithBrowser('the console is for everybody', () => {
     await page.keyboard.press('Enter')
     // What came of it has the focus, so that it is read next.
     await expect
-      .poll(async () => await page.evaluate('document.activeElement.id'), { timeout: 20_000 })
+      .poll(async () => await page.evaluate('document.activeElement.id'))
       .toBe('explain-result')
     expectNothingWrong(opened)
   })

@@ -29,7 +29,7 @@ describeWithBrowser('against the console', () => {
     await page.evaluate(`document.querySelector('p').setAttribute('style', 'color: red')`)
     await page.evaluate(`fetch('https://example.invalid/').catch(() => undefined)`)
     await expect
-      .poll(() => opened.wrong.join('\n'), { timeout: 20_000 })
+      .poll(() => opened.wrong.join('\n'))
       .toMatch(/style-src[\s\S]*connect-src|connect-src[\s\S]*style-src/)
   })
 

@@ -274,9 +274,7 @@ describeWithBrowser('the console', () => {
 })
 
 async function expectKeys(page: Page, count: number): Promise<void> {
-  await expect
-    .poll(async () => await page.locator('.keys li').count(), { timeout: 20_000 })
-    .toBe(count)
+  await expect.poll(async () => await page.locator('.keys li').count()).toBe(count)
 }
 
 async function said(page: Page, text: string): Promise<void> {

@@ -46,7 +46,7 @@ test('the first token of the new key is accepted, and a flood costs few requests
   expect(jose).toMatchObject({ firstOfNewKey: { status: 401 }, forgedAccepted: 0, keyRequests: 1 })
   expect(jose.accepted + jose.refused).toBe(portcullis.accepted)
   expect(jose.refused).toBeGreaterThan(0)
-}, 60_000)
+})
 
 test('where stdout is no terminal it prints plain lines, and then what came of it', async () => {
   const { exitCode, stdout } = await ended(started('--seconds', '3'))
@@ -57,7 +57,7 @@ test('where stdout is no terminal it prints plain lines, and then what came of i
   expect(stdout).toMatch(/^\d+ s: the service signs with a new key/m)
   expect(stdout).toMatch(/^\d+ s: 50 forged tokens a second as well/m)
   expect(stdout).toMatch(/Portcullis accepted all \d+ genuine tokens\. jose refused \d+ of \d+/)
-}, 60_000)
+})
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s ends it at once, and nothing listens any more',

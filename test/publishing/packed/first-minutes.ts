@@ -104,7 +104,7 @@ const steps: Readonly<Record<string, Step>> = {
     equal(response.status, 503)
     match(response.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
     await portcullis(session, ['fault', 'clear'])
-    for await (const _ of setInterval(200, undefined, { signal: AbortSignal.timeout(20_000) })) {
+    for await (const _ of setInterval(200, undefined, { signal: AbortSignal.timeout(100_000) })) {
       if ((await call(session, token)).status === 200) return
     }
   },

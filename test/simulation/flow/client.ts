@@ -32,7 +32,7 @@ export interface Report {
 
 serve({
   logIn({ name, loginId, password }: Login) {
-    const login = { authUrl: AUTH_URL, loginId, password, origins: [API_URL], timeout: 1 }
+    const login = { authUrl: AUTH_URL, loginId, password, origins: [API_URL] }
     clients.set(name, createTokenClient(login))
   },
   describe: (name: string) => clients.get(name)?.status(),

@@ -19,7 +19,7 @@ const verifier = createVerifier({
   algorithms: ['ES256'],
   revocations,
 })
-const replays = redisReplays({ url: REDIS_URL, timeout: 1 })
+const replays = redisReplays({ url: REDIS_URL, timeout: 10 })
 await Promise.all([verifier.ready(), replays.ready()])
 
 const app = express().set('env', 'test')

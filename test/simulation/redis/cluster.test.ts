@@ -98,14 +98,14 @@ describeWithRedis('a cluster', () => {
   test('used proofs are in one slot, so the node that has it serves them', async () => {
     await using cluster = await createCluster()
     const [owner, other] = await cluster.nodesFor('{portcullis:replays}:')
-    await using replays = redisReplays({ url: owner.url, timeout: 5 })
+    await using replays = redisReplays({ url: owner.url, timeout: 10 })
     const now = Date.now() / 1000
     for (const jkt of ['one', 'two', 'three', 'four']) {
       const proof = { jkt, jti: 'id', expires: now + 60 }
       expect(await replays.remember(proof, now)).toBe('new')
       expect(await replays.remember(proof, now)).toBe('replayed')
     }
-    await using elsewhere = redisReplays({ url: other.url, timeout: 5 })
+    await using elsewhere = redisReplays({ url: other.url, timeout: 10 })
     const proof = { jkt: 'one', jti: 'id', expires: now + 60 }
     expect(await elsewhere.remember(proof, now)).toBe('unavailable')
   })

@@ -17,7 +17,7 @@ function proof(jti: string, jkt = 'key', left = 65): DpopProof {
 
 /** One process: each has a connection of its own. */
 function member(server: RedisServer, options: RedisReplaysOptions = {}) {
-  return redisReplays({ url: server.url, timeout: 5, ...options })
+  return redisReplays({ url: server.url, timeout: 10, ...options })
 }
 
 describeWithRedis('proofs of a fleet', () => {
@@ -52,7 +52,7 @@ describeWithRedis('proofs of a fleet', () => {
   test('are all looked up in a burst, whatever bound the queue of the given client has', async () => {
     await using server = await startRedis()
     const client = createClient({ url: server.url, commandsQueueMaxLength: 5 })
-    await using replays = redisReplays({ client, timeout: 5 })
+    await using replays = redisReplays({ client, timeout: 10 })
     await replays.ready()
     const burst = Array.from({ length: 200 }, (_, at) => proof(`burst ${at}`))
     const ask = async () =>
@@ -135,11 +135,11 @@ describeWithRedis('proofs of a fleet', () => {
     const url = new URL(server.url)
     url.username = 'api'
     url.password = 'secret'
-    await using allowed = redisReplays({ url, timeout: 5 })
+    await using allowed = redisReplays({ url, timeout: 10 })
     await allowed.ready()
     expect(await allowed.remember(proof('c'), now())).toBe('new')
     url.password = 'wrong'
-    await using stranger = redisReplays({ url, timeout: 5 })
+    await using stranger = redisReplays({ url, timeout: 10 })
     await expect(stranger.ready()).rejects.toThrow('WRONGPASS')
   })
 })

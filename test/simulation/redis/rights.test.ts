@@ -91,7 +91,7 @@ describeWithRedis('the rights of a user', () => {
     const now = Date.now() / 1000
     const answerWith = async (rights: readonly string[], jti: string) => {
       await server.command('SCRIPT', 'FLUSH')
-      await using replays = redisReplays({ url: await userWith(server, rights), timeout: 5 })
+      await using replays = redisReplays({ url: await userWith(server, rights), timeout: 10 })
       return await replays.remember({ jkt: 'key', jti, expires: now + 60 }, now)
     }
     expect(await answerWith(PROOFS, 'all')).toBe('new')

@@ -208,7 +208,7 @@ describeWithSentinel('a fail-over by sentinels', () => {
     const outcome = await operate(NOWHERE, 'status', '--primary', option.primary, ...flags)
     expect(outcome).toMatchObject({ exitCode: 0, said: '' })
     expect(JSON.parse(outcome.printed)).toMatchObject({ identity: 'first' })
-    await using replays = redisReplays({ url: NOWHERE, sentinel: option, timeout: 5 })
+    await using replays = redisReplays({ url: NOWHERE, sentinel: option, timeout: 10 })
     const now = Date.now() / 1000
     const proof = { jkt: 'key', jti: 'one', expires: now + 60 }
     expect(await replays.remember(proof, now)).toBe('new')

@@ -225,4 +225,4 @@ test('the settings are those of the compiler of the folder, with what they exten
   await symlink(compiler, join(cwd, 'node_modules/typescript'))
   const { stdout } = await examined({}, [], { cwd })
   expect(stdout).toMatch(/ok {4}typescript +\d+\.\d+\.\d+, module nodenext/)
-}, 20_000)
+})
