@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
 
 import {
   type Algorithm,
@@ -142,10 +142,23 @@ async function keysInFile(
 export function documentIn(text: string, path: string): unknown {
   const parsed = parseJson(text)
   if (parsed !== undefined) return parsed
+  const key = keyIn(text)
+  if (key === undefined) throw usageError(`the file ${path} is neither JSON nor PEM`)
   try {
-    return createPublicKey(text).export({ format: 'jwk' })
+    return key.export({ format: 'jwk' })
   } catch {
-    throw usageError(`the file ${path} is neither JSON nor PEM`)
+    // Node writes no JWK of it.
+    throw usageError(
+      `the file ${path} has a key of type ${key.asymmetricKeyType}, which cannot be used`,
+    )
+  }
+}
+
+function keyIn(pem: string): KeyObject | undefined {
+  try {
+    return createPublicKey(pem)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,8 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { createProvider, FAULTS, ISSUER } from '../provider.ts'
@@ -96,9 +97,19 @@ describe('a file', async () => {
     expect(exitCode).toBe(1)
   })
 
+  beforeAll(async () => {
+    const { publicKey } = generateKeyPairSync('rsa-pss', { modulusLength: 2048 })
+    await writeFile(join(folder, 'pss.pem'), publicKey.export({ type: 'spki', format: 'pem' }))
+  })
+
   test.each<[what: string, args: readonly string[], said: string]>([
     ['that is not there', ['nowhere.json'], 'cannot be read (ENOENT)'],
     ['that is no key', [import.meta.filename], 'neither JSON nor PEM'],
+    [
+      'with a key of a kind that no token is signed with',
+      [join(folder, 'pss.pem')],
+      'of type rsa-pss',
+    ],
   ])('%s', async (_, args, said) => {
     const { exitCode, stdout, stderr } = await shown(args)
     expect(stderr).toContain(said)
