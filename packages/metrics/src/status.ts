@@ -11,11 +11,16 @@ import { checkSources, type Sources } from './sources.ts'
 export function statusOf<Stated extends Sources>(
   sources: Stated,
 ): {
-  readonly [Kind in keyof Stated & ('keys' | 'revocations' | 'polls' | 'clients')]: {
-    readonly [Name in keyof Stated[Kind]]: Stated[Kind][Name] extends { status(): infer Status }
-      ? Status
-      : never
-  }
+  // Named by `infer`, a kind that may be `undefined` stays so.
+  readonly [
+    Kind in keyof Stated & ('keys' | 'revocations' | 'polls' | 'clients')
+  ]: Stated[Kind] extends infer Named
+    ? {
+        readonly [Name in keyof Named]: Named[Name] extends { status(): infer Status }
+          ? Status
+          : never
+      }
+    : never
 } {
   const { keys, revocations, polls, clients } = checkSources(sources)
   const stated = Object.entries({ keys, revocations, polls, clients }).flatMap(([kind, named]) => {

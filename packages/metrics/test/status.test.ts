@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 
+import type { MeasuredKeys, Sources } from '../src/sources.ts'
 import { statusOf } from '../src/status.ts'
 import { replica, setUp } from './scene.ts'
 
@@ -21,4 +22,13 @@ test('the status of each source that has one, by its kind and name, as JSON', as
 test('nothing of nothing; a name that is no name is a TypeError', () => {
   expect(statusOf({})).toEqual({})
   expect(() => statusOf({ clients: { 'a b': replica } })).toThrow(TypeError)
+})
+
+test('sources that may lack a kind: its statuses may be undefined, and those of a name are those of its source', () => {
+  const sources: Sources = {}
+  const { keys } = statusOf(sources)
+  expect(keys).toBe(undefined)
+  expectTypeOf(keys).toEqualTypeOf<
+    Readonly<Record<string, ReturnType<MeasuredKeys['status']>>> | undefined
+  >()
 })
