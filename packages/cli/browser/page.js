@@ -86,7 +86,8 @@ const FORMS = new Map([
     'mint',
     async (fields) => {
       const kind = fields.get('kind') ?? ''
-      const claims = { sub: fields.get('sub') }
+      const sub = fields.get('sub') ?? ''
+      const claims = sub === '' ? {} : { sub }
       const { token } = await control('mint', kind === '' ? { claims } : { claims, kind })
       pasted.value = String(token)
       await explain(pasted.value)

@@ -242,6 +242,8 @@ describeWithBrowser('the console', () => {
     expect(await verdicts(page)).toEqual(['accepted'])
     const options = await page.locator('form[data-form="mint"] option').all()
     expect(options.length).toBeGreaterThan(30)
+    await page.getByLabel('Subject').fill('')
+    expect(decodeJwt(await mint(''))).not.toHaveProperty('sub')
     await mint('expired')
     await page.locator('.verdict').getByText('expired', { exact: true }).waitFor()
     expectNothingWrong(opened)
