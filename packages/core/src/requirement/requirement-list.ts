@@ -75,8 +75,8 @@ export function checkRequirementList(factory: string, requirements: readonly Req
     }
     const wanted = own(each, 'scope')
     if (wanted !== undefined && !isScope(wanted)) {
-      // Mistake `…: the scope of a requirement must be a list of scopes`: Let `scope` of your own requirement be a list of names,
-      // `['read']`.
+      // Mistake `…: the scope of a requirement must be a list of scopes`: Let `scope` of your own requirement be one string with
+      // spaces, `'read write'`.
       throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
     }
     const { acr = [], maxAge = 1 } = stepUpOf(each)
