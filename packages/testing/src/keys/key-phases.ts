@@ -3,7 +3,7 @@ import type { JWK } from 'jose'
 import type { Clock } from '../clock.ts'
 import type { SigningKey } from './signing-key.ts'
 
-// Records when each key was published and when it signed, such as for the time line that `serve` shows.
+// Records when each key was published and when it signed, such as for the keys that `serve` shows.
 
 /** When a key was published and used. There are several phases if a rotation was rolled back. */
 export interface KeyPhases {
