@@ -79,11 +79,7 @@ async function readNext(
   return step.word
 }
 
-/**
- * What new entries revoke is refused at once: to refuse more is safe. They count as read when the next report brings them again.
- *
- * @param end The next heartbeat, on the monotonic clock. Sooner if there is more to say than what they revoke.
- */
+/** What new entries revoke is refused at once. They count as read when the next report brings them again. @param end The next heartbeat. */
 async function readAhead(
   stream: Stream,
   { index, clock, page }: Replica,

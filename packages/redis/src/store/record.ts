@@ -93,13 +93,8 @@ function readToken(fields: Fields): StreamRecord {
   const jti = fields.get('jti')
   const exp = numberIn(fields, 'exp')
   if (jti === undefined || exp === 'unreadable') return UNREADABLE
-  const entry = {
-    type: 'token',
-    ...textsIn(fields, 'iss'),
-    jti,
-    ...(exp !== undefined && { exp }),
-  } as const
-  return { kind: 'revocation', entry }
+  const end = exp === undefined ? {} : { exp }
+  return revocation({ type: 'token', ...textsIn(fields, 'iss'), jti, ...end })
 }
 
 /** SHA-256 in base64url. */
@@ -110,13 +105,8 @@ function readDigest(fields: Fields): StreamRecord {
   const digest = fields.get('digest') ?? ''
   const exp = numberIn(fields, 'exp')
   if (!DIGEST.test(digest) || exp === 'unreadable') return UNREADABLE
-  const entry = {
-    type: 'digest',
-    ...textsIn(fields, 'iss'),
-    digest,
-    ...(exp !== undefined && { exp }),
-  } as const
-  return { kind: 'revocation', entry }
+  const end = exp === undefined ? {} : { exp }
+  return revocation({ type: 'digest', ...textsIn(fields, 'iss'), digest, ...end })
 }
 
 function readIssuedBefore(fields: Fields): StreamRecord {
@@ -125,13 +115,11 @@ function readIssuedBefore(fields: Fields): StreamRecord {
   const whose = textsIn(fields, 'sub', 'client_id', 'sid')
   const isSound = typeof time === 'number' && until !== 'unreadable'
   if (!isSound || Object.keys(whose).length > 1) return UNREADABLE
-  const entry = {
-    type: 'issued_before',
-    ...textsIn(fields, 'iss'),
-    ...whose,
-    time,
-    ...(until !== undefined && { until }),
-  } as const
+  const end = until === undefined ? {} : { until }
+  return revocation({ type: 'issued_before', ...textsIn(fields, 'iss'), ...whose, time, ...end })
+}
+
+function revocation(entry: RevocationEntry): StreamRecord {
   return { kind: 'revocation', entry }
 }
 

@@ -1,10 +1,6 @@
 // Where a connection can be kept: not on a runtime that ends it with the request that opened it.
 
-/**
- * Fails where nothing would be read: a copy that nobody keeps up to date goes on to say that it is current.
- *
- * @param instead What to use there. @throws TypeError on Cloudflare Workers.
- */
+/** A copy that nobody keeps up to date still says that it is current. @param instead What to use there. @throws TypeError on Workers. */
 export function checkRuntime(
   factory: string,
   instead: string,

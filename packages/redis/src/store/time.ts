@@ -15,10 +15,7 @@ export function laterOf(one: Instant | undefined, other: Instant): Instant {
 /** In so many parts a deadline passes. A connection is made, and a question answered, in fewer turns of the event loop. */
 const PARTS = 8
 
-/**
- * Not before some turns of the event loop: timers fire before sockets are read, so an answer that a busy process has not read would be
- * taken for missing. @returns Cancels it.
- */
+/** After some turns of the event loop: timers fire before sockets, so an unread answer would be taken for missing. @returns Cancels it. */
 export function deadline(clock: Clock, seconds: number, fn: () => void): () => void {
   let left = PARTS
   let cancel = plan()
