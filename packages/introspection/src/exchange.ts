@@ -57,10 +57,7 @@ export const COMMON_HEADERS = { 'user-agent': 'portcullis' }
 /** Octets. */
 const LONGEST_ANSWER = 65_536
 
-/**
- * @param send Composes and sends a request: each time anew, since an issuer may accept an assertion only once. @param name Of the URL.
- * @throws FailedExchange
- */
+/** @param send Anew each time: an issuer may accept an assertion only once. @param name Of the URL. @throws FailedExchange */
 export async function exchange(
   url: string,
   send: () => Promise<FetchResponse>,

@@ -22,11 +22,7 @@ const MEMBERS = [
 /** The `typ` of every JWT, whatever it is for. RFC 7519 section 5.1. */
 const NO_KIND = 'jwt'
 
-/**
- * Step 5: each member that names a kind must name an access token, whatever the others say. @throws AuthError `type` or `binding`
- *
- * @returns Whether it names one that the option states.
- */
+/** Step 5: each member that names a kind must name an access token. @returns Whether a stated one. @throws AuthError `type`, `binding` */
 export function checkKind(claims: Claims, kinds: Kinds): boolean {
   const stated = kinds?.map(lowerCase)
   const named: string[] = []

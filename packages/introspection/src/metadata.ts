@@ -6,7 +6,7 @@ import {
   outcomeOf,
   type WaitUntil,
 } from '@portcullis/kit/calls'
-import { type FetchFailure, REQUEST_SETTINGS, type Retry, withDeadline } from '@portcullis/kit/http'
+import { createExchange, type FetchFailure, type Retry, withDeadline } from '@portcullis/kit/http'
 import { checkIssuer, endpointReader, findUrl } from '@portcullis/kit/metadata'
 import { failurePauseEnd } from '@portcullis/kit/pace'
 import { elapsed, type Instant, instant } from '@portcullis/kit/time'
@@ -49,10 +49,7 @@ interface FailedAttempt {
   readonly pauseEnd: number
 }
 
-/**
- * One attempt at a time reads the metadata, and belongs to no caller; after a failure there is a pause. An old URL serves meanwhile, and if
- * they cannot be had. @throws TypeError for what is no issuer.
- */
+/** One attempt at a time, of no caller; after a failure a pause. An old URL serves meanwhile. @throws TypeError for what is no issuer. */
 export function createDiscovery(options: MetadataOptions): Discovery {
   const { clock, timeout, hasCertificate, endsWithRequest } = options
   const names = ['introspection endpoint', 'introspection_endpoint'] as const
@@ -88,10 +85,8 @@ export function createDiscovery(options: MetadataOptions): Discovery {
 
   async function readMetadata(): Promise<string | FetchFailure> {
     return await withDeadline(clock, timeout, async (signal) => {
-      const init = { method: 'GET', headers: HEADERS, ...REQUEST_SETTINGS, signal } as const
-      const get = async (url: string) =>
-        await options.retry(async () => await options.fetch(url, init), signal)
-      return await findUrl(issuer, { get, signal, clock }, timeout / 3)
+      const exchange = createExchange({ ...options, headers: HEADERS }, signal)
+      return await findUrl(issuer, exchange, timeout / 3)
     })
   }
 

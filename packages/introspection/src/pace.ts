@@ -177,10 +177,7 @@ export function mayBeOfToken({ concerns }: Failure, { answers }: CallsState): bo
   return concerns === 'token' || (concerns === 'client' && answers > 0)
 }
 
-/**
- * Its `token` alone; the `endpoint`, which gets a pause; or all `calls`, which are paced, since nobody can tell.
- * @param hasOther Whether there is a token that could.
- */
+/** Its `token` alone; the `endpoint`, which gets a pause; or all `calls`, which are paced: no other token could tell (`hasOther`). */
 export function countsFor(
   failure: Failure,
   { name, isProbe, answers }: FailedCall,
