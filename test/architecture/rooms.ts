@@ -28,7 +28,7 @@ claims      | ground refusal                                                    
 possession  | ground refusal                                                             | claims         | binding mutual-tls details
 revocation  | ground refusal claims                                                      |                | revocation-check revocations
 dpop        | ground refusal algorithms keys token claims                                |                | proof-check
-verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options key-search verified-tokens internals revocation-watch
+verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options verifier-parts key-search verified-tokens internals revocation-watch
 issuers     | refusal report token claims verifier                                |                |
 requirement | ground refusal claims                                                      | verifier       | requirement-list details
 request     | ground refusal report claims possession dpop verifier requirement          |                |

@@ -19,6 +19,7 @@ import {
   otherAudience,
   otherIssuer,
   unreadablePayload,
+  type WrongTime,
   wrongTime,
 } from './details.ts'
 import { checkKind } from './kind.ts'
@@ -145,37 +146,30 @@ export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): 
   const exp = numericDate(claims, 'exp')
   const nbf = numericDate(claims, 'nbf')
   const iat = numericDate(claims, 'iat')
+  const compared = { now, iat, limit: ['clockTolerance', clockTolerance] } as const
   // RFC 7519 section 4.1.4: at the time `exp` itself the token has expired.
   if (exp !== undefined && !(now < exp + clockTolerance)) {
-    throw new AuthError(
-      'invalid_token',
-      'expired',
-      wrongTime({ name: 'exp', at: exp, now, limit: ['clockTolerance', clockTolerance], iat }),
-    )
+    throw untimely('expired', { ...compared, name: 'exp', at: exp })
   }
   if (nbf !== undefined && !(now + clockTolerance >= nbf)) {
-    throw new AuthError(
-      'invalid_token',
-      'not_yet_valid',
-      wrongTime({ name: 'nbf', at: nbf, now, limit: ['clockTolerance', clockTolerance], iat }),
-    )
+    throw untimely('not_yet_valid', { ...compared, name: 'nbf', at: nbf })
   }
   if (iat === undefined) return
   const tolerance = Math.max(clockTolerance, IAT_TOLERANCE)
   if (!(iat <= now + tolerance)) {
-    throw new AuthError(
-      'invalid_token',
-      'issued_in_future',
-      wrongTime({ name: 'iat', at: iat, now, limit: ['the tolerance of clocks', tolerance], iat }),
-    )
+    const limit = ['the tolerance of clocks', tolerance] as const
+    throw untimely('issued_in_future', { ...compared, name: 'iat', at: iat, limit })
   }
   if (maxTokenAge !== undefined && !(now - iat <= maxTokenAge + clockTolerance)) {
-    throw new AuthError(
-      'invalid_token',
-      'too_old',
-      wrongTime({ name: 'iat', at: iat, now, limit: ['maxTokenAge', maxTokenAge], iat }),
-    )
+    const limit = ['maxTokenAge', maxTokenAge] as const
+    throw untimely('too_old', { ...compared, name: 'iat', at: iat, limit })
   }
+}
+
+type Untimely = 'expired' | 'not_yet_valid' | 'issued_in_future' | 'too_old'
+
+function untimely(reason: Untimely, time: WrongTime): AuthError {
+  return new AuthError('invalid_token', reason, wrongTime(time))
 }
 
 export function isTimely(claims: JsonObject, rules: ClaimRules, now: number): boolean {

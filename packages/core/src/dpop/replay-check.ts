@@ -16,11 +16,7 @@ import type { DpopProof, ReplayMemory } from './proof-check.ts'
 
 // Asks the memory of used proofs, with a limit in time. Without a clear answer the proof is refused.
 
-/**
- * Only the word `new` of a memory lets a proof through: a failure, another answer and none within a second are 503. RFC 9449 section 11.1
- *
- * @returns A function that returns `undefined` for a proof that the memory has remembered at once.
- */
+/** Only the word `new` lets a proof through: a failure, another answer, none within a second are 503. RFC 9449 section 11.1 */
 export function createReplayCheck(
   memory: ReplayMemory,
   clock: Clock,

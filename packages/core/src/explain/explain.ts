@@ -7,11 +7,8 @@ import { isKeySource, type KeySource, type VerificationKey } from '../keys/key-s
 import { bindingOf, repeatsConfirmation } from '../possession/binding.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import type { ParsedToken } from '../token/token.ts'
-import {
-  checkVerifierOptions,
-  rulesOf,
-  type VerifierOptions,
-} from '../verifier/verifier-options.ts'
+import { checkVerifierOptions, type VerifierOptions } from '../verifier/verifier-options.ts'
+import { rulesOf } from '../verifier/verifier-parts.ts'
 import { attemptBinding, bindingFindings, claimFindings } from './claims.ts'
 import {
   attempt,

@@ -9,7 +9,8 @@ import type { Algorithm } from '../algorithms/algorithms.ts'
 import { checkKind, checkType, statesKind } from '../claims/kind.ts'
 import { counted, shown } from '../refusal/text.ts'
 import { checkText, type ParsedToken, parseToken } from '../token/token.ts'
-import { typesOf, type VerifierOptions } from '../verifier/verifier-options.ts'
+import type { VerifierOptions } from '../verifier/verifier-options.ts'
+import { typesOf } from '../verifier/verifier-parts.ts'
 import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
 
 // Findings about what can be judged without keys: the form of a token, its algorithm and its type.

@@ -33,10 +33,7 @@ import type { PreparedKey, VerificationKey } from './key-source.ts'
 
 type AlgorithmRow = readonly [name: Algorithm, rule: AlgorithmRule]
 
-/**
- * @returns Instead of a key, why it cannot be used: in words, without key material.
- * @see RFC 7517 section 4; RFC 7518 section 6; RFC 8037 section 2; RFC 9964 section 3
- */
+/** Or why it cannot be used, without key material. RFC 7517 section 4; RFC 7518 section 6; RFC 8037 section 2; RFC 9964 section 3 */
 export function readJwk(
   jwk: JsonObject,
   names?: AlgorithmNames,

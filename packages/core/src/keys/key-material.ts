@@ -28,10 +28,7 @@ export interface KeyMaterial {
   readonly signatureLength: number
 }
 
-/**
- * The public members alone: a private key that was published by mistake never becomes a key object. @returns Or why there is none.
- * @see RFC 7518 section 6; RFC 8037 section 2; RFC 9964 section 3
- */
+/** The public members alone: a published private key never becomes a key object. RFC 7518 section 6; RFC 8037; RFC 9964 section 3 */
 export function readMaterial(jwk: JsonObject, rule: AlgorithmRule): KeyMaterial | string {
   switch (rule.kty) {
     case 'RSA':
@@ -103,10 +100,7 @@ const SMALL_ORDER = new Set([
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
 ])
 
-/**
- * With a point of small order anybody can sign, in versions of OpenSSL that Node still ships; also spelled with a y of 2^255 - 19 or more.
- * @see RFC 8032 section 5.1.3; RFC 8725 section 3.4
- */
+/** With a point of small order anybody can sign, in versions of OpenSSL in use. RFC 8032 section 5.1.3; RFC 8725 section 3.4 */
 function isSafeEdwards(x: Buffer): boolean {
   const y = Buffer.from(x)
   y.writeUInt8(y.readUInt8(31) & 0x7f, 31) // without the sign of the other coordinate

@@ -131,10 +131,7 @@ export interface KeyHints {
   readonly kid: string | undefined
 }
 
-/**
- * The keys that the verifier (`accepted`) takes for the algorithm: an equal `kid` first, then those where one of the two has none.
- * At most 8, so that a forged token has a price limit. RFC 8725 section 3.1
- */
+/** Those of an equal `kid` first, then those where one has none. At most 8: a forged token has a price limit. RFC 8725 section 3.1 */
 export function findCandidates(
   ring: KeyRing,
   { algorithm, kid }: KeyHints,

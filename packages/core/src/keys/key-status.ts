@@ -103,7 +103,7 @@ function thumbprintsOf(keys: readonly VerificationKey[]): string[] {
 }
 
 export function snapshotMessage(source: object, status: RemoteKeysStatus): KeysMessage {
-  const { freshness: word, skippedKeys, skippedEntries, untriedKeys, snapshot } = status
+  const { snapshot } = status
   return {
     source,
     trigger: 'snapshot',
@@ -112,10 +112,7 @@ export function snapshotMessage(source: object, status: RemoteKeysStatus): KeysM
     duration: 0,
     added: status.thumbprints,
     removed: [],
-    freshness: word,
-    skippedKeys,
-    skippedEntries,
-    untriedKeys,
+    ...keysInUse(status),
   }
 }
 
@@ -123,7 +120,7 @@ export function keysMessage(
   source: object,
   before: CacheState,
   { ring, last }: SettledState,
-  { freshness: word, skippedKeys, skippedEntries, untriedKeys }: RemoteKeysStatus,
+  status: RemoteKeysStatus,
 ): KeysMessage {
   const old = thumbprintsOf(before.ring?.keys ?? [])
   const current = thumbprintsOf(ring?.keys ?? [])
@@ -135,9 +132,15 @@ export function keysMessage(
     duration: last.settledAt.monotonic - last.startedAt.monotonic,
     added: current.filter((thumbprint) => !old.includes(thumbprint)),
     removed: old.filter((thumbprint) => !current.includes(thumbprint)),
-    freshness: word,
-    skippedKeys,
-    skippedEntries,
-    untriedKeys,
+    ...keysInUse(status),
   }
+}
+
+function keysInUse({
+  freshness: word,
+  skippedKeys,
+  skippedEntries,
+  untriedKeys,
+}: RemoteKeysStatus) {
+  return { freshness: word, skippedKeys, skippedEntries, untriedKeys }
 }

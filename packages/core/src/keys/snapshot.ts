@@ -31,12 +31,7 @@ export interface SavedKeys extends KeyDocument {
   readonly freshnessLifetime: number | undefined
 }
 
-/**
- * Reads a snapshot as strictly as what decides about trust, and its document like any key document.
- *
- * @param url What it has to be of: the keys of another service would be those of a stranger.
- * @returns Instead of the keys, why it is not used: in words.
- */
+/** As strictly as what decides about trust. @param url Keys of another one are a stranger's. @returns Or why it is not used: in words. */
 export function readSnapshot(
   snapshot: unknown,
   url: string,
@@ -74,12 +69,7 @@ export function beginWith(
     : { state: { ...INITIAL_STATE, ring }, snapshot: 'used' }
 }
 
-/**
- * The ring of a snapshot. Its age runs from the fetch that the snapshot records. Only wall clocks can tell it, so one from the
- * future tells nothing.
- *
- * @returns Instead of the ring, why it is not used: in words.
- */
+/** Its age runs from the recorded fetch, by wall clocks alone: one from the future tells nothing. @returns Or why it is not used. */
 function ringOf(
   { keys, bare, skipped, fetchedAt, freshnessLifetime }: SavedKeys,
   now: Instant,
@@ -100,11 +90,7 @@ function ringOf(
   return freshness(ring, now, policy) === 'empty' ? 'it is too old' : ring
 }
 
-/**
- * What a ring saves of itself: the keys of its document, without those that are only trusted because of `overlap`.
- *
- * @returns `undefined` if nobody may use the ring any more.
- */
+/** The keys of the document, without those that only `overlap` keeps. @returns `undefined` if nobody may use the ring any more. */
 export function snapshotOf(
   ring: FetchedRing | undefined,
   url: string,

@@ -18,10 +18,7 @@ export interface PassedGuard {
 /** For other copies of core in this process, as soon as a guard of this one has let a request through. */
 let witness: object | undefined
 
-/**
- * The last guard of a request, in a private field of the framework's own object: nobody else can read or write it, and it lives as
- * long as the request. See `Marked` for why it is no `WeakMap`.
- */
+/** A private field of the framework's own object: nobody else can read or write it, and it lives as long as the request. */
 class Mark extends Marked {
   #guard: PassedGuard
 

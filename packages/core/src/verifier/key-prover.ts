@@ -11,8 +11,8 @@ import { AuthError } from '../refusal/errors.ts'
 import { createKeySearch } from './key-search.ts'
 import type { ProofMemory, TokenProver } from './token-prover.ts'
 import { createVerifiedTokens, isStillTrusted, type VerifiedToken } from './verified-tokens.ts'
-import { typesOf, type VerifierOptions } from './verifier-options.ts'
-import type { VerifierParts } from './verifier-parts.ts'
+import type { VerifierOptions } from './verifier-options.ts'
+import { typesOf, type VerifierParts } from './verifier-parts.ts'
 
 // Proves JWTs by the trusted keys that have signed them, and remembers those that were accepted.
 

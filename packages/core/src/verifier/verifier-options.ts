@@ -17,12 +17,7 @@ import type { Clock } from '@portcullis/kit/time'
 
 import { isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
-import type { ClaimRules } from '../claims/claims.ts'
-import {
-  isRequiredClaims,
-  requiredClaimsOf,
-  type RequiredValue,
-} from '../claims/required-claims.ts'
+import { isRequiredClaims, type RequiredValue } from '../claims/required-claims.ts'
 import { isSchema, type Schema } from '../claims/schema.ts'
 import { foreignness } from '../ground/copy.ts'
 import { isKeySource, type KeySource } from '../keys/key-source.ts'
@@ -215,34 +210,6 @@ export function checkStated(
 export function checkVerifyOptions(options: unknown): void {
   const isObject = options === undefined || (typeof options === 'object' && options !== null)
   checkArgument('verify', 'options', isObject ? undefined : 'must be an object')
-}
-
-export function rulesOf({
-  issuer,
-  audience,
-  clockTolerance = 5,
-  requireExpiry = true,
-  maxTokenAge,
-  requiredClaims = [],
-}: Omit<VerifierOptions, 'keys'>): ClaimRules {
-  return {
-    isAccessToken: true,
-    issuer: listed(issuer),
-    audience: listed(audience),
-    clockTolerance,
-    requireExpiry,
-    maxTokenAge,
-    requiredClaims: requiredClaimsOf(requiredClaims),
-  }
-}
-
-/** The accepted values of `typ`, or `undefined` for everything but another kind of token. */
-export function typesOf({ type }: VerifierOptions): readonly string[] | undefined {
-  return type === undefined ? undefined : [type].flat()
-}
-
-function listed(value: string | readonly string[] | null): readonly string[] | null {
-  return value === null ? null : [value].flat()
 }
 
 export const isRemember: OptionCheck = (value) =>

@@ -1,9 +1,10 @@
 import { type Clock, type Instant, instant, systemClock } from '@portcullis/kit/time'
 
 import type { ClaimRules } from '../claims/claims.ts'
+import { requiredClaimsOf } from '../claims/required-claims.ts'
 import type { Schema } from '../claims/schema.ts'
 import { createRevocationCheck, type RevocationCheck } from '../revocation/revocation-check.ts'
-import { type ProvenRules, rulesOf } from './verifier-options.ts'
+import type { ProvenRules, VerifierOptions } from './verifier-options.ts'
 
 // Makes of the checked options what the steps of a verifier read.
 
@@ -43,4 +44,32 @@ export function partsOf(
     timeAt: stated.clock === undefined ? ({ wall }) => wall : now,
     clock,
   }
+}
+
+export function rulesOf({
+  issuer,
+  audience,
+  clockTolerance = 5,
+  requireExpiry = true,
+  maxTokenAge,
+  requiredClaims = [],
+}: Omit<VerifierOptions, 'keys'>): ClaimRules {
+  return {
+    isAccessToken: true,
+    issuer: listed(issuer),
+    audience: listed(audience),
+    clockTolerance,
+    requireExpiry,
+    maxTokenAge,
+    requiredClaims: requiredClaimsOf(requiredClaims),
+  }
+}
+
+/** The accepted values of `typ`, or `undefined` for everything but another kind of token. */
+export function typesOf({ type }: VerifierOptions): readonly string[] | undefined {
+  return type === undefined ? undefined : [type].flat()
+}
+
+function listed(value: string | readonly string[] | null): readonly string[] | null {
+  return value === null ? null : [value].flat()
 }
