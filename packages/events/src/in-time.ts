@@ -9,10 +9,7 @@ export interface Limits {
   readonly timeout: number
 }
 
-/**
- * What comes after `timeout` is not heard, and never an unhandled rejection. @param what Its name in the error.
- * @throws Error if there was no answer in time; what the call fails with.
- */
+/** What comes later is not heard, nor an unhandled rejection. @throws Error if there was no answer in time; what the call fails with. */
 export async function inTime<Answer>(
   what: string,
   { clock, timeout }: Limits,

@@ -91,10 +91,7 @@ export interface PollTimes {
 /** Seconds. A transmitter that took so long to say that there is nothing has held the request, as it should. */
 const SHORTEST_PAUSE = 1
 
-/**
- * At once while there is something new; else an interval after the last start, since a transmitter may answer at once; after failures later
- * and later. @param random From 0 to 1.
- */
+/** At once while there is news; else an interval after the last start; after failures later and later. @param random From 0 to 1. */
 export function nextPoll(
   outcome: PollOutcome,
   { startedAt, settledAt, failures, retryAfter }: PollTimes,

@@ -10,11 +10,7 @@ import {
 
 type Checks = Readonly<Record<string, OptionCheck>>
 
-/**
- * All of `required` must be there. Every provider has `requiredClaims`.
- *
- * @returns Own members, so that nothing counts that somebody has put on `Object.prototype`. @throws TypeError
- */
+/** All of `required` must be there. @returns Own members: nothing of a polluted `Object.prototype` counts. @throws TypeError */
 export function checkOptions<Options extends object>(
   provider: string,
   options: Options,

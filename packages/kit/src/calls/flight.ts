@@ -31,10 +31,7 @@ export interface FlightStanding {
   readonly left: number
 }
 
-/**
- * `join` the flight under way, or `replace` it: nobody waits for it and nothing holds it, so that it may have ended with its request, or it
- * should have ended long ago.
- */
+/** `replace` what nobody waits for and nothing holds, which may have ended with its request, and what should have ended long ago. */
 export function flightStep(
   { waiting, isHeld, isLost, left }: FlightStanding,
   endsWithRequest: boolean,

@@ -26,11 +26,7 @@ export interface JsonDocument {
 
 const MAX_OCTETS = 1024 * 1024
 
-/**
- * Never rejects. Only status 200 counts, from the very URL that was asked. The body may have 1 MiB, counted after decompression.
- *
- * @param name What a failure calls the URL.
- */
+/** Never rejects. Only status 200 from the very URL counts, and 1 MiB after decompression. @param name Of the URL, in failures. */
 export async function fetchJson(
   url: string,
   { get, signal, clock }: Exchange,
