@@ -6,7 +6,7 @@ import { own, ownMembers } from '@portcullis/kit/options'
 
 import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'
-import { bodyOf, copyOf, readBody, type ReadBody } from './call.ts'
+import { bodyOf, copyOf, readBody } from './call.ts'
 import { type Admission, createEndpoint } from './endpoint.ts'
 import { isEventStream } from './event-stream.ts'
 import { type CheckedOptions, checkEndpointOptions, type EndpointOptions } from './options.ts'
@@ -123,10 +123,7 @@ export function expressEndpoint<
 const NOT_READ = { body: undefined, fault: undefined } as const
 
 /** Where calls of tools are judged, the body has to be known: what nobody has parsed yet is read here, whatever its type says it is. */
-async function bodyFor(
-  request: IncomingMessage,
-  { tools, maxBodySize }: CheckedOptions,
-): Promise<ReadBody | typeof NOT_READ> {
+async function bodyFor(request: IncomingMessage, { tools, maxBodySize }: CheckedOptions) {
   const isParsed = request.readableEnded
   const parsed: unknown = isParsed ? own(request as { body?: unknown }, 'body') : undefined
   if (tools === undefined || request.method !== 'POST') {
@@ -167,10 +164,7 @@ function send(response: ServerResponse, { status, headers, body }: Answer): void
 }
 
 /** A property of the request itself: one that is assigned could end in a setter, or be hidden by a prototype. */
-function accepted<Request extends object>(
-  request: Request,
-  value: AuthInfo,
-): Request & AcceptedRequest {
+function accepted<Request extends object>(request: Request, value: AuthInfo) {
   const property = ownMembers({ value, writable: true, enumerable: true, configurable: true })
   // `node:http` gives every request of a server the other two.
   return Object.defineProperty(request, 'auth', property) as Request & AcceptedRequest

@@ -37,11 +37,7 @@ export function hasLeft(
 }
 
 /** A header of the call itself, else one that was set before. */
-function headerOf(
-  response: ServerResponse,
-  args: readonly unknown[],
-  name: string,
-): string | undefined {
+function headerOf(response: ServerResponse, args: readonly unknown[], name: string) {
   const stated = args.find((each) => typeof each === 'object' && each !== null)
   const found = entriesOf(stated).find(([each]) => String(each).toLowerCase() === name)
   const value: unknown = found === undefined ? response.getHeader(name) : found[1]

@@ -63,11 +63,7 @@ export function collectMetrics(
 }
 
 /** What a registry reads of a metric. `name` can be changed: for OpenMetrics prom-client takes `_total` from it. */
-function metricOf(
-  row: Described,
-  read: () => readonly Value[],
-  reset: () => void = () => {},
-): Metric {
+function metricOf(row: Described, read: () => readonly Value[], reset: () => void = () => {}) {
   const { help, kind: type, aggregator } = row
   const metric = {
     name: nameForPrometheus(row),

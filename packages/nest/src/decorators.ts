@@ -4,13 +4,7 @@ import {
   type ExecutionContext,
   UseGuards,
 } from '@nestjs/common'
-import {
-  type Auth,
-  authorizeRequest,
-  findAuth,
-  type Requirement,
-  type Verifier,
-} from '@portcullis/core'
+import { authorizeRequest, findAuth, type Requirement, type Verifier } from '@portcullis/core'
 import { checkRequirementList } from '@portcullis/core/adapter'
 import { checkOptions, hasMethods, isBoolean, mustBe, ownMembers } from '@portcullis/kit/options'
 
@@ -129,10 +123,7 @@ export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorato
   })()
 }
 
-function authOf(
-  context: ExecutionContext,
-  verifier: Verifier<unknown> | undefined,
-): Auth<unknown> | undefined {
+function authOf(context: ExecutionContext, verifier: Verifier<unknown> | undefined) {
   try {
     return findAuth(callOf(context).request, verifier)
   } catch (cause) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 
 import { seconds } from '../input/seconds.ts'
 import { algorithmName } from '../input/verifier-flags.ts'
-import { type KeyOptions, type KeyPlace, placeIn, statedPlace } from '../keys/key-choice.ts'
+import { type KeyOptions, placeIn, statedPlace } from '../keys/key-choice.ts'
 import { inspect, type KeyInspection } from '../keys/key-inspection.ts'
 import { keysJson, printKeys } from '../keys/key-report.ts'
 import { EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
@@ -46,11 +46,7 @@ export function registerKeys(command: Command, context: Context): void {
     )
 }
 
-function placeOf(
-  argument: string | undefined,
-  { discover }: KeyOptions,
-  { env }: Context,
-): KeyPlace {
+function placeOf(argument: string | undefined, { discover }: KeyOptions, { env }: Context) {
   if (argument !== undefined && discover !== undefined) {
     throw usageError('state one of a place and --discover')
   }

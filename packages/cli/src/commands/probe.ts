@@ -128,10 +128,7 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
   context.exitWith(EXIT_CODES[findings.verdict])
 }
 
-function claimsLike(
-  token: string | undefined,
-  { issuer, discover, audience }: ProbeOptions,
-): Readonly<Record<string, unknown>> {
+function claimsLike(token: string | undefined, { issuer, discover, audience }: ProbeOptions) {
   const own = token === undefined ? { sub: 'portcullis-probe' } : lastingClaims(token)
   return {
     ...own,
@@ -141,10 +138,7 @@ function claimsLike(
 }
 
 /** The document is needed before the first token: an attack is made of it. */
-async function fetched(
-  { source, where }: ChosenKeys,
-  { signal, terminal }: Context,
-): Promise<void> {
+async function fetched({ source, where }: ChosenKeys, { signal, terminal }: Context) {
   const verifier = createVerifier({ keys: source, issuer: null, audience: null })
   try {
     await untilInterrupted(verifier.ready(), signal)
@@ -154,10 +148,7 @@ async function fetched(
   }
 }
 
-async function goodToken(
-  { file, env, stdin }: ProbeOptions,
-  context: Context,
-): Promise<string | undefined> {
+async function goodToken({ file, env, stdin }: ProbeOptions, context: Context) {
   if (file === undefined && env === undefined && stdin !== true) return undefined
   const stated = { ...(file && { file }), ...(env && { env }) }
   const { token } = await readToken(stdin === true ? '-' : undefined, stated, context)
@@ -165,10 +156,7 @@ async function goodToken(
 }
 
 /** @throws CommandError if it has not expired for so long that no API accepts it. */
-async function expiredToken(
-  { expiredFile }: ProbeOptions,
-  context: Context,
-): Promise<string | undefined> {
+async function expiredToken({ expiredFile }: ProbeOptions, context: Context) {
   if (expiredFile === undefined) return undefined
   const { token } = tokenIn(await readTextFile(expiredFile, context))
   if (wrongTime(token, context.clock.now()) === 'exp') return token

@@ -1,4 +1,3 @@
-import type { RedisRevocations } from '@portcullis/redis'
 import type { Command } from 'commander'
 
 import { orUsage } from '../keys/key-choice.ts'
@@ -28,10 +27,7 @@ export function redisUrlOf({ redisUrl }: StreamOptions, { env }: Context): strin
 }
 
 /** Whoever calls it closes them. @throws CommandError for what is no such URL. */
-export async function openStream(
-  options: StreamOptions,
-  context: Context,
-): Promise<RedisRevocations> {
+export async function openStream(options: StreamOptions, context: Context) {
   const url = redisUrlOf(options, context)
   // Here, since it takes a tenth of a second that the other commands need not wait for.
   const { redisRevocations } = await import('@portcullis/redis')

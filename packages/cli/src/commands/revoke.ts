@@ -34,11 +34,7 @@ export function registerRevoke(command: Command, context: Context): void {
     })
 }
 
-async function revoke(
-  argument: string | undefined,
-  options: RevokeOptions,
-  context: Context,
-): Promise<void> {
+async function revoke(argument: string | undefined, options: RevokeOptions, context: Context) {
   // Before a token is read, which a user may have to type.
   redisUrlOf(options, context)
   const owner = ownerIn(options)

@@ -49,10 +49,7 @@ export async function ourPackages(from: string): Promise<readonly Installed[]> {
 }
 
 /** Every copy of core that the folder or one of our packages finds: two of them do not take what the other has made. */
-export async function copiesOfCore(
-  from: string,
-  ours: readonly Installed[],
-): Promise<readonly Installed[]> {
+export async function copiesOfCore(from: string, ours: readonly Installed[]) {
   const seen = await Promise.all(
     [from, ...ours.map(({ path }) => path)].map(
       async (folder) => await findPackage(`${SCOPE}/core`, folder),

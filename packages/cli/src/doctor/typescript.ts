@@ -51,10 +51,7 @@ export function judgeSettings(
 }
 
 /** `extends` and comments are the compiler's business. */
-async function settingsOf(
-  folder: string,
-  compiler: string,
-): Promise<Readonly<Record<string, string | undefined>> | undefined> {
+async function settingsOf(folder: string, compiler: string) {
   const tsc = join(compiler, 'bin', 'tsc')
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [tsc, '--showConfig'], {

@@ -4,10 +4,7 @@ import type { Surroundings } from '../surroundings/surroundings.ts'
 // Writes commands of this program that somebody can paste into a shell.
 
 /** A command that runs as it stands, on one line; `undefined` if a terminal could not show a word as it is. */
-export function commandLine(
-  words: readonly string[],
-  env: Surroundings['env'],
-): string | undefined {
+export function commandLine(words: readonly string[], env: Surroundings['env']) {
   const line = [nameOf(env), ...words.map(shellQuoted)].join(' ')
   return printable(line) === line && !line.includes('\n') ? line : undefined
 }

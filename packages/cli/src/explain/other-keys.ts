@@ -1,4 +1,4 @@
-import { type ChosenKeys, keysAt, type KeyOptions, placeIn } from '../keys/key-choice.ts'
+import { keysAt, type KeyOptions, placeIn } from '../keys/key-choice.ts'
 import { usageError } from '../surroundings/exit-code.ts'
 import type { Context } from '../surroundings/terminal.ts'
 
@@ -7,15 +7,8 @@ import type { Context } from '../surroundings/terminal.ts'
 /** What an explanation calls the keys that tokens are judged by. */
 const RESERVED: ReadonlySet<string> = new Set(['keys', 'keysInHand'])
 
-/** Keys of another environment: not trusted, but recognised. */
-type OtherKeys = Pick<ChosenKeys, 'source' | 'failure'> & { readonly name: string }
-
 /** @param stated Each as `name=place`. @throws CommandError for one that cannot be read. */
-export async function otherKeys(
-  stated: readonly string[],
-  options: KeyOptions,
-  context: Context,
-): Promise<readonly OtherKeys[]> {
+export async function otherKeys(stated: readonly string[], options: KeyOptions, context: Context) {
   const places = new Map<string, string>()
   for (const text of stated) {
     const [, name, place] = /^([^=]+)=(.+)$/.exec(text) ?? []

@@ -32,9 +32,7 @@ const HASHES: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /** The public keys of a document as it came, the first twenty. What is no key is left out. */
-export function publicKeysIn(
-  document: string,
-): readonly { readonly jwk: unknown; readonly key: KeyObject }[] {
+export function publicKeysIn(document: string) {
   return entriesOf(parseJson(document))
     .slice(0, 20)
     .flatMap((jwk) => {

@@ -43,11 +43,7 @@ export async function readToken(
   return tokenIn(await read(argument, options, context))
 }
 
-async function read(
-  argument: string | undefined,
-  { file, env }: TokenOptions,
-  context: Context,
-): Promise<string> {
+async function read(argument: string | undefined, { file, env }: TokenOptions, context: Context) {
   if (file !== undefined) return await readTextFile(file, context)
   if (env !== undefined) return readVariable(env, context)
   if (argument !== undefined && argument !== '-') {

@@ -92,10 +92,7 @@ function requiredClaimsOf(
     : Object.fromEntries(entries)
 }
 
-export function algorithmName(
-  text: string,
-  before: Readonly<Record<string, Algorithm>> = {},
-): Readonly<Record<string, Algorithm>> {
+export function algorithmName(text: string, before: Readonly<Record<string, Algorithm>> = {}) {
   const [, name, meant] = /^([^=]+)=(.+)$/.exec(text) ?? []
   if (name === undefined || meant === undefined) {
     throw new InvalidArgumentError('It must be a name, = and an algorithm.')

@@ -86,11 +86,7 @@ export function placeIn(text: string): KeyPlace {
   return { kind: /^https?:/i.test(text) ? 'url' : 'file', where: text }
 }
 
-export async function keysAt(
-  place: KeyPlace,
-  options: KeyOptions,
-  context: Context,
-): Promise<ChosenKeys> {
+export async function keysAt(place: KeyPlace, options: KeyOptions, context: Context) {
   return place.kind === 'file'
     ? await keysInFile(place.where, options, context)
     : await keysBehind(place, options, context)

@@ -25,11 +25,7 @@ export type KeyAnswer = ReturnType<typeof answerOf>
 const NOTHING: ReturnType<typeof lintKeyDocument> = { keys: [], others: 0, remarks: [] }
 
 /** @throws CommandError for a place that no keys may come from. */
-export async function inspect(
-  place: KeyPlace,
-  options: KeyOptions,
-  context: Context,
-): Promise<KeyInspection> {
+export async function inspect(place: KeyPlace, options: KeyOptions, context: Context) {
   if (place.kind !== 'file') return await inspectRemote(place, options, context)
   const text = await readTextFile(place.where, context)
   const linted = lintKeyDocument(documentIn(text, place.where), options.algorithmName)

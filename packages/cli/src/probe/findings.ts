@@ -73,9 +73,7 @@ function worstOf(complaints: readonly Complaint[]): Complaint['level'] | undefin
 }
 
 /** Each finding once, since most of them concern many requests. */
-function gathered(
-  all: readonly (readonly [name: string, complaints: readonly Complaint[]])[],
-): readonly ProbeFinding[] {
+function gathered(all: readonly (readonly [name: string, complaints: readonly Complaint[]])[]) {
   const findings = new Map<string, ProbeFinding>()
   for (const [name, complaints] of all) {
     for (const complaint of complaints) {

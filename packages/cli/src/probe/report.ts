@@ -76,11 +76,7 @@ function printRows(rows: readonly ProbeRow[], terminal: Terminal): void {
 /** More requests than that are counted. */
 const NAMED = 4
 
-function printFinding(
-  { level, text, requests }: ProbeFinding,
-  count: number,
-  terminal: Terminal,
-): void {
+function printFinding({ level, text, requests }: ProbeFinding, count: number, terminal: Terminal) {
   const [, word, style] = LEVELS[level]
   const about =
     requests.length > NAMED ? `${requests.length} of ${count} requests` : requests.join('; ')

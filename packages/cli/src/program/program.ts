@@ -56,10 +56,7 @@ export async function run(surroundings: Surroundings): Promise<ExitCode> {
 }
 
 /** The program, which reads arguments from nowhere by itself. Commands that nobody names have no options yet. */
-async function createProgram(
-  { args, stdout, stderr }: Surroundings,
-  context: Context,
-): Promise<Command> {
+async function createProgram({ args, stdout, stderr }: Surroundings, context: Context) {
   const { terminal } = context
   const commander = await import('commander')
   // The overview needs no file, and this module takes a tenth of the time in which Node starts.

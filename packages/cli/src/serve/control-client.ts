@@ -46,11 +46,7 @@ export async function askControl(
 }
 
 /** The same with an answer that need not end: it has to begin in time. */
-export async function openControl(
-  path: string,
-  options: ControlOptions,
-  context: Context,
-): Promise<Response> {
+export async function openControl(path: string, options: ControlOptions, context: Context) {
   return await withinSeconds(
     TIMEOUT,
     context,
@@ -83,11 +79,7 @@ async function asked(
   return response
 }
 
-function secretFor(
-  target: URL,
-  { allowInsecure }: ControlOptions,
-  { env }: Context,
-): string | undefined {
+function secretFor(target: URL, { allowInsecure }: ControlOptions, { env }: Context) {
   const secret = statedSecret(env)
   if (secret !== undefined && !isConfidential(target) && allowInsecure !== true) {
     throw usageError(

@@ -120,11 +120,7 @@ function whoMade({ header }: Explanation, signer: KeyPhases | undefined): string
   return `The key ${signer.thumbprint.slice(0, 8)} of this service, which is ${standingOf(signer)}.`
 }
 
-function adviceFor(
-  explanation: Explanation,
-  signer: KeyPhases | undefined,
-  authUrl: string,
-): string | undefined {
+function adviceFor(explanation: Explanation, signer: KeyPhases | undefined, authUrl: string) {
   const reason = explanation.refusal?.reason
   const standing = signer && standingOf(signer)
   if (reason === 'signature' || reason === 'unknown_key') {

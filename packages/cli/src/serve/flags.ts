@@ -29,18 +29,12 @@ export function count(text: string): number {
   return Number(text)
 }
 
-export function login(
-  text: string,
-  before: ReadonlyMap<string, Login> | undefined,
-): ReadonlyMap<string, Login> {
+export function login(text: string, before: ReadonlyMap<string, Login> | undefined) {
   const [loginId, password] = named(text, '--login must be id:password')
   return new Map([...(before ?? []), [loginId, { password }]])
 }
 
-export function opaque(
-  text: string,
-  before: ServeSettings['opaque'] | undefined,
-): ServeSettings['opaque'] {
+export function opaque(text: string, before: ServeSettings['opaque'] | undefined) {
   const [clientId, secret] = named(text, '--opaque must be client:secret')
   if (secret === '') throw usageError('--opaque must be client:secret')
   return new Map([...(before ?? []), [clientId, { secret }]])
@@ -54,10 +48,7 @@ function named(text: string, complaint: string): readonly [name: string, secret:
 }
 
 /** The value is JSON where it can be read as that, else text: `roles=["admin"]`, `scope=locations:write`. */
-export function claim(
-  text: string,
-  before: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> {
+export function claim(text: string, before: Readonly<Record<string, unknown>> | undefined) {
   const [, name = '', value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (value === undefined) throw new InvalidArgumentError('It must be name=value.')
   const parsed = parseJson(value)

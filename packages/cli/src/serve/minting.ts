@@ -39,10 +39,7 @@ async function badToken(
 }
 
 /** What was meant: by a misspelt name, or by a reason to refuse, of which there are several kinds. */
-function guess(
-  kind: string,
-  table: readonly { readonly name: string; readonly reason: string }[],
-): string {
+function guess(kind: string, table: readonly { readonly name: string; readonly reason: string }[]) {
   const ofReason = table.filter(({ reason }) => reason === kind).map(({ name }) => name)
   const names = table.map(({ name }) => name)
   const meant = ofReason.length > 0 ? ofReason.slice(0, 3) : nearest(kind, names)

@@ -4,10 +4,7 @@ import type { Context } from './terminal.ts'
 // Ends waits at Ctrl-C: for work that takes no signal, for time, and for stdin.
 
 /** Waits for work that takes no signal: it goes on, and nobody hears of it. @throws CommandError after Ctrl-C. */
-export async function untilInterrupted<Value>(
-  work: Promise<Value>,
-  signal: AbortSignal,
-): Promise<Value> {
+export async function untilInterrupted<Value>(work: Promise<Value>, signal: AbortSignal) {
   let leave: (() => void) | undefined
   const interrupted = new Promise<never>((_, reject) => {
     leave = () => {
@@ -41,10 +38,7 @@ export async function withinSeconds<Value>(
 }
 
 /** @throws CommandError after Ctrl-C. */
-export async function pause(
-  seconds: number,
-  { clock, signal }: Pick<Context, 'clock' | 'signal'>,
-): Promise<void> {
+export async function pause(seconds: number, { clock, signal }: Pick<Context, 'clock' | 'signal'>) {
   let cancel: (() => void) | undefined
   const over = new Promise<void>((resolve) => {
     cancel = clock.after(seconds, resolve)

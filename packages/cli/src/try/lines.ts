@@ -110,10 +110,7 @@ function strip(course: readonly Moment[]): StyledLine {
   return pieces
 }
 
-export function conclusion(
-  story: Story,
-  { tally, rotatedAt, floodedAt }: Playing,
-): readonly string[] {
+export function conclusion(story: Story, { tally, rotatedAt, floodedAt }: Playing) {
   const [ours, theirs] = [tally.of('portcullis'), tally.of('jose')]
   return [
     `${genuine('Portcullis', ours)} ${genuine('jose', theirs)}`,

@@ -37,9 +37,7 @@ export async function authenticate(
   return secretAuthentication(secret, clientAuthentication)
 }
 
-async function readAssertion(
-  assertion: NonNullable<ClientCredentials['clientAssertion']>,
-): Promise<string> {
+async function readAssertion(assertion: NonNullable<ClientCredentials['clientAssertion']>) {
   if (typeof assertion === 'function') return await readCredential('clientAssertion', assertion)
   let text: string | undefined
   try {

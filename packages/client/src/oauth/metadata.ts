@@ -128,10 +128,7 @@ async function readInTime(options: DiscoveryOptions): Promise<AuthorizationServe
 }
 
 /** @throws TokenClientError */
-async function readMetadata(
-  options: DiscoveryOptions,
-  signal: AbortSignal,
-): Promise<AuthorizationServer> {
+async function readMetadata(options: DiscoveryOptions, signal: AbortSignal) {
   const { issuer, timeout, clock } = options
   const reader = {
     read: async (url: string) => await readLocation(url, options, signal),
@@ -148,11 +145,7 @@ async function readMetadata(
 const HEADERS = { accept: 'application/json', 'user-agent': 'portcullis' }
 
 /** Never rejects. */
-async function readLocation(
-  url: string,
-  options: DiscoveryOptions,
-  signal: AbortSignal,
-): Promise<MetadataOutcome> {
+async function readLocation(url: string, options: DiscoveryOptions, signal: AbortSignal) {
   const { fetch, retry, clock } = options
   const init = { headers: HEADERS, ...REQUEST_SETTINGS, signal } as const
   const exchange = {

@@ -179,11 +179,7 @@ async function post(
   return { ...answer, clockSkew, body }
 }
 
-function initOf(
-  { headers, body }: TokenRequest,
-  proof: Proof | undefined,
-  signal: AbortSignal,
-): RequestInit & { readonly cache: 'no-store' } {
+function initOf({ headers, body }: TokenRequest, proof: Proof | undefined, signal: AbortSignal) {
   return {
     method: 'POST',
     headers: {

@@ -94,10 +94,7 @@ export function assertChallenge(
   return parameters
 }
 
-function parametersOf(
-  fields: readonly string[],
-  scheme: 'Bearer' | 'DPoP',
-): Readonly<Record<string, string>> {
+function parametersOf(fields: readonly string[], scheme: 'Bearer' | 'DPoP') {
   const found = readChallenges(fields).filter((each) => each.scheme === scheme.toLowerCase())
   const [challenge, ...others] = found
   if (challenge === undefined || others.length > 0) {

@@ -115,10 +115,7 @@ function describe(request: Request): Response {
   })
 }
 
-function tokenResponse(
-  token: string,
-  format: NonNullable<TokenServiceOptions['response']>,
-): Response {
+function tokenResponse(token: string, format: NonNullable<TokenServiceOptions['response']>) {
   if (format === 'text') return new Response(token, { headers: { 'content-type': 'text/plain' } })
   return Response.json(format === 'json' ? token : { [format.field]: token })
 }

@@ -104,11 +104,7 @@ function urlOf(host: string, port: number): string {
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
-async function serve(
-  handle: Handler,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function serve(handle: Handler, request: IncomingMessage, response: ServerResponse) {
   const controller = new AbortController()
   response.once('close', () => {
     controller.abort()

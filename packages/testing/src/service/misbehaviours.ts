@@ -69,11 +69,7 @@ export const MISBEHAVIOURS: Readonly<Record<Exclude<OutageKind, number>, Misbeha
   'other-key': async (_, { otherDocument }) => Response.json(await otherDocument()),
 }
 
-async function pause(
-  clock: Clock,
-  seconds: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function pause(clock: Clock, seconds: number, signal: AbortSignal | undefined) {
   await new Promise<void>((resolve, reject) => {
     const cancel = clock.after(seconds, resolve)
     whenAborted(signal, (reason) => {

@@ -100,10 +100,7 @@ function badIssuers(signing: Signing, issuer: string): readonly BadTokenRow[] {
   })
 }
 
-function badAudiences(
-  signing: Signing,
-  audience: string | readonly string[],
-): readonly BadTokenRow[] {
+function badAudiences(signing: Signing, audience: string | readonly string[]) {
   const stranger = strangerTo(audience)
   return rows<BadTokenRow>('audience', {
     'wrong audience': signing({ claims: { aud: stranger } }),
