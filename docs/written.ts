@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-import { goalsTable } from '../test/bench/results.ts'
+import { goalsTable } from '../test/bench/report.ts'
 import { classes } from '../test/hostile/attacks/differential/classes.ts'
 import { AFTER, peers } from '../test/migration/peers.ts'
 import { manifestPaths } from '../test/publishing/published.ts'
@@ -42,6 +42,8 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'fleet-introspections': tableOfIntrospections,
   goals: goalsTable,
   migrated,
+  // As the bench has printed it.
+  measured: (name = '') => readFileSync(join(root, `test/bench/results/${name}.txt`), 'utf8'),
   mistakes: tableOfMistakes,
   packages: tableOfPackages,
   'provider-test': providerTest,

@@ -46,12 +46,6 @@ export const BENCHES = {
     options: GC,
     does: 'what it costs to remember used proofs, in the process and in Redis',
   },
-  held: {
-    file: 'held.ts',
-    on: 'source',
-    options: GC,
-    does: 'a call of the client that finds its token held, and one on behalf of a caller',
-  },
   metrics: {
     file: 'metrics.ts',
     on: 'source',

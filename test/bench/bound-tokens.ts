@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util'
-
 import {
   authenticateRequest,
   createVerifier,
@@ -14,16 +12,17 @@ import { type BoundClient, createBoundClient, headersOf, ORIGIN } from './bound-
 import { AUDIENCE, createSigner, ISSUER } from './inputs.ts'
 import { type KeyServer, listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
-import { type Cost, mainThread, median, type Plan } from './measure.ts'
+import { mainThread, type Plan } from './measure.ts'
+import { flags } from './report.ts'
 import { ED_DSA, ES256, RS256, type SignatureKind } from './signature-kinds.ts'
-import { bareSync, type Subject } from './subjects.ts'
-import { markdownTable } from './table.ts'
+import { answeredByExpress, bareSync, type Subject } from './subjects.ts'
+import { printTable } from './table.ts'
 import {
   acceptAtOnceTask,
   acceptTask,
-  type Costs,
+  costOf,
   measureSubjects,
-  medianRatio,
+  ratioOf,
 } from './verification-tasks.ts'
 
 // What a DPoP proof costs, beside one `crypto.verify` of its signature, and a whole request with a bound token:
@@ -34,7 +33,6 @@ import {
 // Each proof is new: it is signed before the round, of which only the checks are measured. The token of a request is always
 // the same one, as clients have it.
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
 const PLAN: Plan = flags.quick
   ? { rounds: 1, milliseconds: 5, warmUp: 10 }
   : { rounds: 7, milliseconds: 20, warmUp: 60 }
@@ -95,14 +93,7 @@ function guardedByPeer(client: BoundClient, keys: KeyServer): Subject {
     isSync: false,
     verification(proof) {
       const request = requestWith(client, proof)
-      return async () =>
-        await new Promise<unknown>((resolve, reject) => {
-          const next = (error?: Error) => {
-            if (error === undefined) resolve(request)
-            else reject(error)
-          }
-          Reflect.apply(guard, undefined, [request, {}, next])
-        })
+      return async () => await answeredByExpress(guard, request)
     },
   }
 }
@@ -123,10 +114,6 @@ function requestWith({ token }: BoundClient, dpop: string) {
   }
 }
 
-function roundsOf(costs: Costs, subject: Subject | undefined): readonly Cost[] {
-  return (subject === undefined ? undefined : costs.get(subject)) ?? []
-}
-
 async function measureKind(kind: SignatureKind, keys: KeyServer): Promise<void> {
   const client = await createBoundClient(issuer, 0, kind)
   const bare = bareSync({ jwk: client.jwk, kind, urls: keys.urls })
@@ -141,35 +128,18 @@ async function measureKind(kind: SignatureKind, keys: KeyServer): Promise<void> 
     Array.from({ length: count }, () => headersOf(client)['dpop'] ?? '')
   const oneByOne = await measureSubjects(subjects, (each) => acceptTask(each, take), PLAN)
   const atOnce = await measureSubjects(subjects, (each) => acceptAtOnceTask(each, take), PLAN)
-  print(kind, subjects, oneByOne, atOnce)
-}
-
-function print(
-  { name }: SignatureKind,
-  subjects: readonly Subject[],
-  oneByOne: Costs,
-  atOnce: Costs,
-): void {
-  const [bare] = subjects
-  const ratio = (costs: Costs, subject: Subject, part: keyof Cost) =>
-    medianRatio(roundsOf(costs, subject), roundsOf(costs, bare), part).toFixed(2)
-  const rows = subjects.map((subject) => [
-    subject.name,
-    ratio(oneByOne, subject, 'wall'),
-    ratio(atOnce, subject, 'wall'),
-    ratio(atOnce, subject, 'main'),
-    ratio(atOnce, subject, 'cpu'),
-    median(roundsOf(oneByOne, subject).map(({ wall }) => wall)).toFixed(1),
-  ])
-  const header = [
-    'Checked',
-    'one at a time',
-    '64 at once',
-    'of which main thread',
-    'all threads',
-    'one at a time: µs',
-  ]
-  console.log(`Proofs of ${name}:\n\n${markdownTable(header, rows)}\n`)
+  printTable(
+    `Proofs of ${kind.name}:`,
+    [
+      ['Checked', ({ name }) => name],
+      ['one at a time', (each) => ratioOf(oneByOne, each, bare)],
+      ['64 at once', (each) => ratioOf(atOnce, each, bare)],
+      ['of which main thread', (each) => ratioOf(atOnce, each, bare, 'main')],
+      ['all threads', (each) => ratioOf(atOnce, each, bare, 'cpu')],
+      ['one at a time: µs', (each) => costOf(oneByOne, each), 1],
+    ],
+    subjects,
+  )
 }
 
 console.log(`${describeMachine()}\nMain thread by ${mainThread.name}.`)

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 
-import { checkFloors } from './check-floors.ts'
 import { type Floor, isWithin } from './floors.ts'
+import { checkFloors } from './report.ts'
 
 const FLOORS: readonly Floor[] = [
   { figure: 'price', goal: { atMost: 1 }, floor: { atMost: 2 } },

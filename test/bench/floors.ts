@@ -7,162 +7,83 @@ export type Limit = { readonly atMost: number } | { readonly atLeast: number }
 /** What is promised of a figure, and what a run on a machine of its own does not miss. */
 export interface Floor {
   readonly figure: string
-  readonly goal?: Limit
+  readonly goal?: Limit | undefined
   /** Only of ratios in one run: an absolute time says more about the machine than about us. */
-  readonly floor?: Limit
+  readonly floor?: Limit | undefined
+}
+
+/** @param goal At most, and so is the floor. */
+function most(figure: string, goal?: number, floor?: number): Floor {
+  return { figure, goal: limitOf(goal), floor: limitOf(floor) }
+}
+
+function limitOf(atMost: number | undefined): Limit | undefined {
+  return atMost === undefined ? undefined : { atMost }
 }
 
 export const FLOORS: readonly Floor[] = [
-  {
-    // No floor: how fast JavaScript is beside the platform's own call depends on who else uses the machine.
-    figure: 'new token / bare call',
-    goal: { atMost: 1.2 },
-  },
-  {
-    figure: 'new token / minimal verifier',
-    floor: { atMost: 1.8 },
-  },
-  {
-    figure: 'new tokens, 64 at once / bare call: wall',
-    goal: { atMost: 1.05 },
-    // Where others keep every core busy, the thread pool saves no time.
-    floor: { atMost: 3 },
-  },
-  {
-    figure: 'new tokens, 64 at once / bare call: main thread',
-    goal: { atMost: 0.55 },
-    floor: { atMost: 1.3 },
-  },
-  {
-    // Twice as long as RS512 on the main thread: all but one of these have to leave it.
-    figure: 'ES256, 64 at once / bare call: main thread',
-    floor: { atMost: 0.75 },
-  },
-  {
-    figure: 'new token / fastest peer',
-    goal: { atMost: 1.03 },
-    // In one run of one version it was 1.33 and then 1.10.
-    floor: { atMost: 1.45 },
-  },
-  {
-    figure: 'forged signature / bare call',
-    goal: { atMost: 1.22 },
-  },
-  {
-    figure: 'forged signature / minimal verifier',
-    floor: { atMost: 1.7 },
-  },
-  {
-    // Refused without a signature check: a flood of such tokens must not pay for sentences that nobody reads.
-    figure: 'token of another algorithm / bare call',
-    goal: { atMost: 0.2 },
-  },
-  {
-    // To make an error takes most of it, here and there.
-    figure: 'token of another algorithm / minimal verifier',
-    floor: { atMost: 2.5 },
-  },
-  {
-    figure: 'malformed token / cheapest peer',
-    goal: { atMost: 1 },
-    floor: { atMost: 1.6 },
-  },
-  {
-    figure: "fast-jwt's cache / repeated token",
-    goal: { atLeast: 10 },
-    floor: { atLeast: 4 },
-  },
-  {
-    figure: 'repeated token / minimal verifier',
-    floor: { atMost: 0.06 },
-  },
-  {
-    // What an adapter does for each request, without a promise: one that is awaited costs about as much again.
-    figure: 'repeated token in a guard / minimal verifier',
-    floor: { atMost: 0.06 },
-  },
-  {
-    // At every request: it must stay small beside anything else that a request costs.
-    figure: 'look-up among 100,000 revocations / bare call',
-    goal: { atMost: 0.005 },
-    floor: { atMost: 0.02 },
-  },
-  {
-    figure: 'guard that asks revocations / guard',
-    goal: { atMost: 1.3 },
-    floor: { atMost: 2 },
-  },
-  {
-    // It reads the payload before the signature is proven, once more, to find who judges the token.
-    figure: 'new token through byIssuer / new token',
-    goal: { atMost: 1.2 },
-    floor: { atMost: 1.6 },
-  },
-  {
-    figure: 'guard of byIssuer / guard',
-    goal: { atMost: 1.3 },
-    floor: { atMost: 2 },
-  },
-  {
-    // A bearer token pays nothing for the guard's taking bound ones as well.
-    figure: 'guard that takes DPoP / guard',
-    goal: { atMost: 1.1 },
-    floor: { atMost: 1.5 },
-  },
-  {
-    // The answer of the issuer is held: what differs is the look at two clocks instead of at the keys.
-    figure: 'guard of an opaque token / guard',
-    goal: { atMost: 1.2 },
-    floor: { atMost: 2 },
-  },
-  {
-    figure: 'guard of an opaque token, byForm / guard',
-    goal: { atMost: 1.3 },
-    floor: { atMost: 2 },
-  },
-  {
-    figure: 'repeated token beyond a promise, µs',
-    goal: { atMost: 0.22 },
-  },
+  // No floor: how fast JavaScript is beside the platform's own call depends on who else uses the machine.
+  most('new token / bare call', 1.2),
+  most('new token / minimal verifier', undefined, 1.8),
+  // Where others keep every core busy, the thread pool saves no time.
+  most('new tokens, 64 at once / bare call: wall', 1.05, 3),
+  most('new tokens, 64 at once / bare call: main thread', 0.55, 1.3),
+  // Twice as long as RS512 on the main thread: all but one of these have to leave it.
+  most('ES256, 64 at once / bare call: main thread', undefined, 0.75),
+  // In one run of one version it was 1.33 and then 1.10.
+  most('new token / fastest peer', 1.03, 1.45),
+  most('forged signature / bare call', 1.22),
+  most('forged signature / minimal verifier', undefined, 1.7),
+  // Refused without a signature check: a flood of such tokens must not pay for sentences that nobody reads.
+  most('token of another algorithm / bare call', 0.2),
+  // To make an error takes most of it, here and there.
+  most('token of another algorithm / minimal verifier', undefined, 2.5),
+  most('malformed token / cheapest peer', 1, 1.6),
+  { figure: "fast-jwt's cache / repeated token", goal: { atLeast: 10 }, floor: { atLeast: 4 } },
+  most('repeated token / minimal verifier', undefined, 0.06),
+  // What an adapter does for each request, without a promise: one that is awaited costs about as much again.
+  most('repeated token in a guard / minimal verifier', undefined, 0.06),
+  // At every request: it must stay small beside anything else that a request costs.
+  most('look-up among 100,000 revocations / bare call', 0.005, 0.02),
+  most('guard that asks revocations / guard', 1.3, 2),
+  // It reads the payload before the signature is proven, once more, to find who judges the token.
+  most('new token through byIssuer / new token', 1.2, 1.6),
+  most('guard of byIssuer / guard', 1.3, 2),
+  // A bearer token pays nothing for the guard's taking bound ones as well.
+  most('guard that takes DPoP / guard', 1.1, 1.5),
+  // The answer of the issuer is held: what differs is the look at two clocks instead of at the keys.
+  most('guard of an opaque token / guard', 1.2, 2),
+  most('guard of an opaque token, byForm / guard', 1.3, 2),
+  most('repeated token beyond a promise, µs', 0.22),
 ]
 
 /** Of `guards.ts`, for each framework. Both remember the token: what is left is what a guard does with a request. */
 export const GUARD_FLOORS: readonly Floor[] = ['Express', 'Koa', 'Fastify', 'Hono', 'Nest'].map(
-  (framework) => ({
-    figure: `${framework}: what a guard adds / with fast-jwt's cache`,
-    goal: { atMost: 0.7 },
-    // In Nest a guard is a small part of a request: 0.96 to 1.99 were seen within three hours, and in Express 0.67 to 1.08.
-    floor: { atMost: framework === 'Nest' ? 3 : 1.5 },
-  }),
+  // In Nest a guard is a small part of a request: 0.96 to 1.99 were seen within three hours, and in Express 0.67 to 1.08.
+  (name) =>
+    most(`${name}: what a guard adds / with fast-jwt's cache`, 0.7, name === 'Nest' ? 3 : 1.5),
 )
 
 /** Of `starts.ts`, in fresh processes. */
 export const START_FLOORS: readonly Floor[] = [
-  { figure: 'import of core / jose', goal: { atMost: 0.9 }, floor: { atMost: 0.9 } },
-  {
-    // The overview is printed without commander. Medians of nine rounds on a machine with six other jobs were 1.40 to 1.43.
-    figure: '`portcullis --help` / Node alone',
-    goal: { atMost: 1.5 },
-    floor: { atMost: 1.5 },
-  },
-  { figure: 'first 200: our guard / jose, by hand', goal: { atMost: 1 }, floor: { atMost: 1.15 } },
+  most('import of core / jose', 0.9, 0.9),
+  // The overview is printed without commander. Medians of nine rounds on a machine with six other jobs were 1.40 to 1.43.
+  most('`portcullis --help` / Node alone', 1.5, 1.5),
+  most('first 200: our guard / jose, by hand', 1, 1.15),
 ]
 
 /** Of `metrics.ts`: a guard of a remembered token while its verdicts are counted, beside one that nobody listens to. */
 export const METRICS_FLOORS: readonly Floor[] = ['prometheus', 'opentelemetry'].flatMap((entry) => [
-  { figure: `metrics: what \`${entry}\` adds to a guarded request, µs`, goal: { atMost: 0.5 } },
+  most(`metrics: what \`${entry}\` adds to a guarded request, µs`, 0.5),
   // A guard alone takes less than the goal allows, so this is wide.
-  { figure: `metrics: guard with \`${entry}\` / guard`, floor: { atMost: 3 } },
+  most(`metrics: guard with \`${entry}\` / guard`, undefined, 3),
 ])
 
 export function isWithin(value: number, limit: Limit): boolean {
   return 'atMost' in limit ? value <= limit.atMost : value >= limit.atLeast
 }
 
-export function describeLimit(limit: Limit): string {
+export function describeLimit(limit: Limit | undefined): string {
+  if (limit === undefined) return ''
   return 'atMost' in limit ? `at most ${limit.atMost}` : `at least ${limit.atLeast}`
-}
-
-export function isMeasured(value: number | undefined): value is number {
-  return value !== undefined && Number.isFinite(value)
 }

@@ -2,7 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-import type { Message, Usage } from './http-server.ts'
+import autocannon from 'autocannon'
+
+import type { Message, Usage } from './answer-parent.ts'
 import type { PublicJwk } from './inputs.ts'
 import type { KeyUrls } from './key-server.ts'
 
@@ -10,6 +12,7 @@ import type { KeyUrls } from './key-server.ts'
 export interface GuardedServer {
   readonly guard: string
   readonly port: number
+  readonly child: ChildProcess
   /** What it used since this was called last. */
   usage(): Promise<Usage>
   stop(): void
@@ -28,12 +31,18 @@ export async function startServer(
   keys: { readonly jwk: PublicJwk; readonly urls: KeyUrls },
   placement: Placement = {},
 ): Promise<GuardedServer> {
-  const child = forkPinned([framework, guard, JSON.stringify(keys)], placement)
+  const args = [framework, guard, JSON.stringify(keys)]
+  return serverOf(guard, forkPinned(args, placement))
+}
+
+/** A process that says where it listens, and what it used when it is asked. */
+export async function serverOf(guard: string, child: ChildProcess): Promise<GuardedServer> {
   const { port } = await nextMessage(child)
   if (port === undefined) throw new Error(`${guard}: a server did not say where it listens`)
   return {
     guard,
     port,
+    child,
     async usage() {
       child.send('usage')
       const { usage } = await nextMessage(child)
@@ -72,4 +81,61 @@ async function nextMessage(child: ChildProcess): Promise<Message> {
     }),
   ])) as [Message] /* http-server.ts sends nothing else */
   return message
+}
+
+/** One round of one server. */
+export interface Round {
+  /** Requests a second. */
+  readonly rate: number
+  /** Microseconds of the server's CPU time for each request. */
+  readonly cpu: number
+  readonly busy: number
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+export interface Load {
+  readonly connections: number
+  /** How long, or how many requests. */
+  readonly limit: { readonly duration: number } | { readonly amount: number }
+  readonly headersFor: (connection: number) => readonly Headers[]
+}
+
+/** @throws Error if a request was refused. */
+export async function loadServer(
+  server: GuardedServer,
+  { connections, limit, headersFor }: Load,
+): Promise<Round> {
+  const headers = Array.from({ length: connections }, (_, connection) => headersFor(connection))
+  await server.usage()
+  let connection = 0
+  const result = await autocannon({
+    url: `http://127.0.0.1:${server.port}/`,
+    connections,
+    ...limit,
+    setupClient(client) {
+      client.setRequests((headers[connection] ?? []).map((each) => ({ headers: { ...each } })))
+      connection += 1
+    },
+  })
+  const { cpu, busy } = await server.usage()
+  const answered = result['2xx']
+  if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
+    throw new Error(`${server.guard}: ${result.non2xx} refusals, ${result.errors} errors`)
+  }
+  return { rate: answered / result.duration, cpu: cpu / answered, busy }
+}
+
+/** Of many tokens each connection has some of its own, so that one is always new when its turn comes. */
+export function shareOf(
+  tokens: readonly string[],
+  connection: number,
+  connections: number,
+): readonly string[] {
+  const size = Math.floor(tokens.length / connections)
+  return tokens.slice(connection * size, (connection + 1) * size)
+}
+
+export function bearersOf(tokens: readonly string[]): readonly Headers[] {
+  return tokens.map((token) => ({ authorization: `Bearer ${token}` }))
 }

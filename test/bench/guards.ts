@@ -1,9 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { duplexPair } from 'node:stream'
-import { parseArgs } from 'node:util'
 
-import { checkFloors, printGoals } from './check-floors.ts'
-import { type Figures, GUARD_FLOORS } from './floors.ts'
+import { GUARD_FLOORS } from './floors.ts'
 import {
   serve,
   serveExpress,
@@ -15,11 +13,10 @@ import {
 } from './http-server.ts'
 import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
-import { describeMachine } from './machine.ts'
-import { type Cost, mainThread, measure, median, type Plan, type Task } from './measure.ts'
-import { writeFigures } from './results.ts'
+import { beside, type Cost, mainThread, measure, median, type Plan, type Task } from './measure.ts'
+import { flags, report } from './report.ts'
 import { fastJwtCached } from './subjects.ts'
-import { markdownTable } from './table.ts'
+import { type Column, printTable } from './table.ts'
 
 // What a guard adds to a request whose token was accepted before, in each framework. The servers are real, and their sockets are
 // in memory: the kernel, whose time differs by 10 us from run to run, takes no part.
@@ -28,13 +25,11 @@ import { markdownTable } from './table.ts'
 //   pnpm bench guards --check    ratios alone, against floors.ts
 //   pnpm bench guards --write    the table of goals in README.md as well
 
-const { values: flags } = parseArgs({
-  options: { check: { type: 'boolean' }, write: { type: 'boolean' } },
-})
-
 const PLAN: Plan = flags.check
   ? { rounds: 9, milliseconds: 25, warmUp: 200, garbage: 'minor' }
-  : { rounds: 21, milliseconds: 150, warmUp: 1000 }
+  : flags.quick
+    ? { rounds: 1, milliseconds: 5, warmUp: 10 }
+    : { rounds: 21, milliseconds: 150, warmUp: 1000 }
 
 const BODY = '{"ok":true}'
 const signer = createSigner()
@@ -48,70 +43,41 @@ function verifyFast(authorization: string | undefined): unknown {
   return fast.verification(tokenOf(authorization))()
 }
 
-type Start = () => Promise<Server>
-
-/** By framework: a guard that does nothing, and one with fast-jwt. */
-const THIN: Readonly<Record<string, readonly [nothing: Start, fastJwt: Start]>> = {
-  Express: [
-    () =>
-      serveExpress((_request, _response, next) => {
-        next()
-      }),
-    () =>
-      serveExpress((request, response, next) => {
-        response.locals['auth'] = verifyFast(request.headers.authorization)
-        next()
-      }),
-  ],
-  Koa: [
-    () =>
-      serveKoa(async (_context, next) => {
-        await next()
-      }),
-    () =>
-      serveKoa(async (context, next) => {
-        context.state['auth'] = verifyFast(context.headers.authorization)
-        await next()
-      }),
-  ],
-  Fastify: [
-    () =>
-      serveFastify((app) => {
-        app.addHook('onRequest', (_request, _reply, done) => {
-          done()
-        })
-      }),
-    () =>
-      serveFastify((app) => {
-        app.decorateRequest('claims', null)
-        app.addHook('onRequest', (request, _reply, done) => {
-          request.setDecorator('claims', verifyFast(request.headers.authorization))
-          done()
-        })
-      }),
-  ],
-  Hono: [
-    () =>
-      serveHono(async (_context, next) => {
-        await next()
-      }),
-    () =>
-      serveHono(async (context, next) => {
-        context.set('auth', verifyFast(context.req.header('authorization')))
-        await next()
-      }),
-  ],
-  Nest: [
-    () => serveNest({ canActivate: () => true }),
-    () =>
-      serveNest({
-        canActivate(context) {
-          const request = context.switchToHttp().getRequest<IncomingMessage>()
-          Object.assign(request, { auth: verifyFast(request.headers.authorization) })
-          return true
-        },
-      }),
-  ],
+/** By framework: with what a guard does, which is nothing or to ask fast-jwt. */
+const THIN: Readonly<
+  Record<string, (ask: (authorization?: string) => unknown) => Promise<Server>>
+> = {
+  Express: (ask) =>
+    serveExpress((request, response, next) => {
+      response.locals['auth'] = ask(request.headers.authorization)
+      next()
+    }),
+  Koa: (ask) =>
+    serveKoa(async (context, next) => {
+      context.state['auth'] = ask(context.headers.authorization)
+      await next()
+    }),
+  Fastify: (ask) =>
+    serveFastify((app) => {
+      app.decorateRequest('claims', null)
+      app.addHook('onRequest', (request, _reply, done) => {
+        request.setDecorator('claims', ask(request.headers.authorization))
+        done()
+      })
+    }),
+  Hono: (ask) =>
+    serveHono(async (context, next) => {
+      context.set('auth', ask(context.req.header('authorization')))
+      await next()
+    }),
+  Nest: (ask) =>
+    serveNest({
+      canActivate(context) {
+        const request = context.switchToHttp().getRequest<IncomingMessage>()
+        Object.assign(request, { auth: ask(request.headers.authorization) })
+        return true
+      },
+    }),
 }
 
 /** Sends that many requests, one after the other, over one connection that is no socket of the kernel. */
@@ -145,6 +111,7 @@ function connect(server: Server): (count: number) => Promise<void> {
 }
 
 interface Measured {
+  readonly framework: string
   readonly ours: number
   readonly fastJwt: number
   /** Of the whole request, with the guard that does nothing. */
@@ -160,59 +127,43 @@ async function measureFramework(framework: string, servers: readonly Server[]): 
     return { name: `${framework} ${index}`, prepare: (count) => () => send(count) }
   })
   const costs = await measure(tasks, PLAN)
-  const [nothing = [], ours = [], fastJwt = []] = tasks.map((task) => costs.get(task) ?? [])
-  const added = (rounds: readonly Cost[]) =>
-    median(rounds.map((cost, round) => cost[time] - (nothing[round]?.[time] ?? Number.NaN)))
-  return {
-    ours: added(ours),
-    fastJwt: added(fastJwt),
-    request: median(nothing.map((cost) => cost[time])),
-  }
+  const [nothing = [], ours, fastJwt] = tasks.map((task) => costs.get(task))
+  const added = (rounds: readonly Cost[] | undefined) =>
+    beside(rounds, nothing, (one, other) => one[time] - other[time])
+  const request = median(nothing.map((cost) => cost[time]))
+  return { framework, ours: added(ours), fastJwt: added(fastJwt), request }
 }
 
 const servers = new Map<string, readonly Server[]>()
-for (const [framework, [nothing, fastJwt]] of Object.entries(THIN)) {
-  servers.set(framework, [
-    await nothing(),
-    await serve(framework, 'Portcullis', keys),
-    await fastJwt(),
-  ])
+for (const [framework, start] of Object.entries(THIN)) {
+  const ours = await serve(framework, 'Portcullis', keys)
+  servers.set(framework, [await start(() => undefined), ours, await start(verifyFast)])
 }
 
-async function measureAll(): Promise<ReadonlyMap<string, Measured>> {
-  const results = new Map<string, Measured>()
-  for (const [framework, each] of servers) {
-    results.set(framework, await measureFramework(framework, each))
-  }
+async function measureAll(): Promise<readonly Measured[]> {
+  const results: Measured[] = []
+  for (const [framework, each] of servers) results.push(await measureFramework(framework, each))
   return results
 }
 
-function figuresOf(results: ReadonlyMap<string, Measured>): Figures {
-  return new Map(
-    GUARD_FLOORS.map(({ figure }) => {
-      const { ours, fastJwt } = results.get(figure.split(':')[0] ?? '') ?? {}
-      return [figure, (ours ?? Number.NaN) / (fastJwt ?? Number.NaN)]
-    }),
-  )
-}
-
-console.log(`${describeMachine()}\nMain thread by ${mainThread.name}.\n`)
-if (flags.check) {
-  checkFloors(GUARD_FLOORS, figuresOf(await measureAll()))
-} else {
-  const results = await measureAll()
-  const rows = [...results].map(([framework, { ours, fastJwt, request }]) => [
-    framework,
-    ours.toFixed(2),
-    fastJwt.toFixed(2),
-    request.toFixed(1),
-  ])
-  const header = ['Microseconds', 'our guard adds', "fast-jwt's cache adds", 'the request without']
-  console.log(markdownTable(header, rows))
-  const figures = figuresOf(results)
-  printGoals(GUARD_FLOORS, figures)
-  if (flags.write) writeFigures('bench guards', describeMachine(), figures)
-}
+await report('bench guards', GUARD_FLOORS, measureAll, {
+  figuresOf: (results) =>
+    new Map(
+      results.map(({ framework, ours, fastJwt }) => [
+        `${framework}: what a guard adds / with fast-jwt's cache`,
+        ours / fastJwt,
+      ]),
+    ),
+  print(results) {
+    const columns: readonly Column<Measured>[] = [
+      ['Microseconds', ({ framework }) => framework],
+      ['our guard adds', ({ ours }) => ours],
+      ["fast-jwt's cache adds", ({ fastJwt }) => fastJwt],
+      ['the request without', ({ request }) => request, 1],
+    ]
+    printTable(`Main thread by ${mainThread.name}.`, columns, results)
+  },
+})
 for (const each of [...servers.values()].flat()) each.close()
 keyServer.close()
 process.exit()

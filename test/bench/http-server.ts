@@ -1,12 +1,17 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { performance } from 'node:perf_hooks'
 
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import { getRequestListener } from '@hono/node-server'
 import { type CanActivate, Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
-import { createVerifier, dpopProofs, remoteKeys, type Verifier } from '@portcullis/core'
+import {
+  createVerifier,
+  dpopProofs,
+  type GuardOptions,
+  remoteKeys,
+  type Verifier,
+} from '@portcullis/core'
 import { authenticate as guardExpress } from '@portcullis/express'
 import { authenticate as guardFastify } from '@portcullis/fastify'
 import { authenticate as guardHono } from '@portcullis/hono'
@@ -24,24 +29,13 @@ import jwksRsa from 'jwks-rsa'
 import Koa, { type Middleware } from 'koa'
 import koaJwt from 'koa-jwt'
 
+import { answerParent } from './answer-parent.ts'
 import { ORIGIN } from './bound-client.ts'
 import { AUDIENCE, ISSUER, type PublicJwk } from './inputs.ts'
 import type { KeyUrls } from './key-server.ts'
 
 // One server with one route, in a process of its own: node http-server.ts FRAMEWORK GUARD KEYS, where KEYS is the JSON of
 // what it needs to know of the keys. Every guard is set up as its README says; the comments name the section.
-
-/** What a server tells its parent. */
-export interface Message {
-  readonly port?: number
-  readonly usage?: Usage
-}
-
-/** Since it was asked last. Microseconds of CPU time in all threads, and the busy share of the event loop. */
-export interface Usage {
-  readonly cpu: number
-  readonly busy: number
-}
 
 interface Keys {
   readonly jwk: PublicJwk
@@ -50,14 +44,26 @@ interface Keys {
 
 type Start = (keys: Keys) => Promise<Server>
 
+/** The guard of each framework, as in the first example of its README. */
+const OURS: Readonly<
+  Record<string, (verifier: Verifier, options: GuardOptions) => Promise<Server>>
+> = {
+  Express: (verifier, options) => serveExpress(guardExpress(verifier, options)),
+  Koa: (verifier, options) => serveKoa(guardKoa(verifier, options)),
+  Fastify: (verifier, options) =>
+    serveFastify(async (app) => {
+      await app.register(guardFastify(verifier, options))
+    }),
+  Hono: (verifier, options) => serveHono(guardHono(verifier, options)),
+  Nest: (verifier, options) => serveNest(new PortcullisGuard({ verifier, ...options })),
+}
+
 const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
   Express: {
-    open: async () => await serveExpress(),
-    // README of @portcullis/express, the first example.
-    Portcullis: async (keys) => await serveExpress(guardExpress(verifierOf(keys))),
+    open: () => serveExpress(),
     // README of express-jwt, "Retrieve key dynamically", with the integration that jwks-rsa ships for it.
-    'express-jwt + jwks-rsa': async ({ urls }) =>
-      await serveExpress(
+    'express-jwt + jwks-rsa': ({ urls }) =>
+      serveExpress(
         expressjwt({
           secret: jwksRsa.expressJwtSecret({ jwksUri: urls.set, cache: true }),
           algorithms: ['RS512'],
@@ -66,8 +72,8 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
         }),
       ),
     // README, "Getting started", with the URL of the keys in place of a discovery.
-    'express-oauth2-jwt-bearer': async ({ urls }) =>
-      await serveExpress(
+    'express-oauth2-jwt-bearer': ({ urls }) =>
+      serveExpress(
         auth({
           issuer: ISSUER,
           jwksUri: urls.set,
@@ -91,12 +97,10 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
     },
   },
   Koa: {
-    open: async () => await serveKoa(),
-    // README of @portcullis/koa, the first example.
-    Portcullis: async (keys) => await serveKoa(guardKoa(verifierOf(keys))),
+    open: () => serveKoa(),
     // README of koa-jwt, "Token Verification Exceptions": the example with koaJwtSecret of jwks-rsa.
-    'koa-jwt + jwks-rsa': async ({ urls }) =>
-      await serveKoa(
+    'koa-jwt + jwks-rsa': ({ urls }) =>
+      serveKoa(
         koaJwt({
           secret: jwksRsa.koaJwtSecret({
             jwksUri: urls.set,
@@ -111,14 +115,9 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
       ),
   },
   Fastify: {
-    open: async () => await serveFastify(() => {}),
-    // README of @portcullis/fastify, the first example.
-    Portcullis: async (keys) =>
-      await serveFastify(async (app) => {
-        await app.register(guardFastify(verifierOf(keys)))
-      }),
+    open: () => serveFastify(() => {}),
     // README of get-jwks, "@fastify/jwt". The domain is stated: the example takes it from the token.
-    '@fastify/jwt + get-jwks': async (keys) => await serveFastify(withGetJwks(keys, false)),
+    '@fastify/jwt + get-jwks': (keys) => serveFastify(withGetJwks(keys, false)),
     // The same with the cache of verified tokens that README of @fastify/jwt, "verify", describes.
     '@fastify/jwt + get-jwks, cache on': async (keys) =>
       await serveFastify(withGetJwks(keys, true)),
@@ -133,12 +132,10 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
     },
   },
   Hono: {
-    open: async () => await serveHono(),
-    // README of @portcullis/hono, the first example.
-    Portcullis: async (keys) => await serveHono(guardHono(verifierOf(keys))),
+    open: () => serveHono(),
     // Its documentation fetches the keys for every request: there is no cache.
-    'hono/jwk': async ({ urls }) =>
-      await serveHono(
+    'hono/jwk': ({ urls }) =>
+      serveHono(
         honoJwk({
           jwks_uri: urls.set,
           alg: ['RS512'],
@@ -147,33 +144,17 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
       ),
   },
   Nest: {
-    open: async () => await serveNest(),
-    // README of @portcullis/nest, "The module".
-    Portcullis: async (keys) =>
-      await serveNest(new PortcullisGuard({ verifier: verifierOf(keys) })),
+    open: () => serveNest(),
   },
 }
 
 /** What takes bound tokens as well. BOUND-TOKENS.md of @portcullis/core, "DPoP proofs". */
 export const BOUND = 'Portcullis, DPoP'
 
-const BOUND_SERVERS: Readonly<Record<string, Start>> = {
-  Express: async (keys) => await serveExpress(guardExpress(verifierOf(keys), takingProofs())),
-  Koa: async (keys) => await serveKoa(guardKoa(verifierOf(keys), takingProofs())),
-  Fastify: async (keys) =>
-    await serveFastify(async (app) => {
-      await app.register(guardFastify(verifierOf(keys), takingProofs()))
-    }),
-  Hono: async (keys) => await serveHono(guardHono(verifierOf(keys), takingProofs())),
-  Nest: async (keys) =>
-    await serveNest(new PortcullisGuard({ verifier: verifierOf(keys), ...takingProofs() })),
-}
-
-const takingProofs = () => ({ dpop: dpopProofs({ origin: ORIGIN }) })
-
 /** Which guards there are for each framework: the open route and ours first. */
 export function guardsOf(framework: string): string[] {
-  return Object.keys(SERVERS[framework] ?? {})
+  const [open = '', ...others] = Object.keys(SERVERS[framework] ?? {})
+  return [open, 'Portcullis', ...others]
 }
 
 export const FRAMEWORKS = Object.keys(SERVERS)
@@ -290,37 +271,16 @@ async function listening(server: Server): Promise<Server> {
 
 /** Starts a server with one of those guards. */
 export async function serve(framework: string, guard: string, keys: Keys): Promise<Server> {
-  const start = guard === BOUND ? BOUND_SERVERS[framework] : SERVERS[framework]?.[guard]
+  const options = guard === BOUND ? { dpop: dpopProofs({ origin: ORIGIN }) } : {}
+  const start = guard.startsWith('Portcullis')
+    ? OURS[framework]?.(verifierOf(keys), options)
+    : SERVERS[framework]?.[guard]?.(keys)
   if (start === undefined) throw new Error(`there is no ${guard} for ${framework}`)
-  return await start(keys)
-}
-
-async function run(framework: string, guard: string, keys: Keys): Promise<void> {
-  const server = await serve(framework, guard, keys)
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new TypeError('not a port')
-
-  let cpu = process.cpuUsage()
-  let loop = performance.eventLoopUtilization()
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage(cpu)
-    const now = performance.eventLoopUtilization()
-    const busy = performance.eventLoopUtilization(now, loop).utilization
-    cpu = process.cpuUsage()
-    loop = now
-    tell({ usage: { cpu: user + system, busy } })
-  })
-  process.once('disconnect', () => {
-    process.exit()
-  })
-  tell({ port: address.port })
-}
-
-function tell(message: Message): void {
-  process.send?.(message)
+  return await start
 }
 
 const [framework, guard, keys] = process.argv.slice(2)
 if (process.send !== undefined && framework !== undefined && guard !== undefined) {
-  await run(framework, guard, JSON.parse(keys ?? '') as Keys /* written by http.ts */)
+  // Written by http.ts.
+  answerParent(await serve(framework, guard, JSON.parse(keys ?? '') as Keys))
 }

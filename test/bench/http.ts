@@ -1,16 +1,22 @@
 import { parseArgs } from 'node:util'
 
-import autocannon from 'autocannon'
-
 import { createBoundClient, headersOf } from './bound-client.ts'
-import { type GuardedServer, startServer } from './guarded-server.ts'
+import {
+  bearersOf,
+  type GuardedServer,
+  type Load,
+  loadServer,
+  type Round,
+  shareOf,
+  startServer,
+} from './guarded-server.ts'
 import { BOUND, FRAMEWORKS, guardsOf } from './http-server.ts'
 import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
-import { median } from './measure.ts'
+import { beside, inTurn, median, medianRatio } from './measure.ts'
 import { ES256, RS256 } from './signature-kinds.ts'
-import { markdownTable } from './table.ts'
+import { type Column, printTable } from './table.ts'
 
 // Guarded routes against the open route of the same framework:
 //
@@ -45,76 +51,46 @@ const PROVEN = flags.quick ? 500 : 4000
 /** Clients with a key of their own. */
 const CLIENTS = 10
 
-/** One round of one server. */
-interface Round {
-  /** Requests a second. */
-  readonly rate: number
-  /** Microseconds of the server's CPU time for each request. */
-  readonly cpu: number
-  readonly busy: number
-}
-
 const signer = createSigner()
 const many = Array.from({ length: MANY }, (_, index) => signer.token(index))
 const keyServer = await listenForKeys(signer.jwk)
 const keys = { jwk: signer.jwk, urls: keyServer.urls }
 
-type Headers = Readonly<Record<string, string>>
+type Loads = Map<GuardedServer, Load>
 
-/** @param limit How long, or how many requests. */
-async function load(
-  server: GuardedServer,
-  headersFor: (connection: number) => readonly Headers[],
-  limit: { readonly duration: number } | { readonly amount: number },
-): Promise<Round> {
-  const headers = Array.from({ length: CONNECTIONS }, (_, connection) => headersFor(connection))
-  await server.usage()
-  let connection = 0
-  const result = await autocannon({
-    url: `http://127.0.0.1:${server.port}/`,
-    connections: CONNECTIONS,
-    ...limit,
-    setupClient(client) {
-      client.setRequests((headers[connection] ?? []).map((each) => ({ headers: { ...each } })))
-      connection += 1
-    },
-  })
-  const { cpu, busy } = await server.usage()
-  const answered = result['2xx']
-  if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
-    throw new Error(`${server.guard}: ${result.non2xx} refusals, ${result.errors} errors`)
-  }
-  return { rate: answered / result.duration, cpu: cpu / answered, busy }
-}
+const loadOf = (limit: Load['limit'], headersFor: Load['headersFor']): Load => ({
+  connections: CONNECTIONS,
+  limit,
+  headersFor,
+})
 
-/** Few tokens are everybody's; of many, each connection has some of its own. */
-function shareOf(tokens: readonly string[], connection: number): readonly string[] {
-  if (tokens.length <= FEW) return tokens
-  const size = Math.floor(tokens.length / CONNECTIONS)
-  return tokens.slice(connection * size, (connection + 1) * size)
-}
-
-type Rounds = ReadonlyMap<GuardedServer, readonly Round[]>
-type Load = (server: GuardedServer) => Promise<Round>
-
+/** Few tokens are everybody's. */
 async function compare(framework: string, tokens: readonly string[]): Promise<void> {
-  const bearer: Load = async (server) =>
-    await load(server, (connection) => bearersOf(shareOf(tokens, connection)), {
-      duration: SECONDS,
-    })
-  const servers = new Map<GuardedServer, Load>()
+  const load = loadOf({ duration: SECONDS }, (connection) =>
+    bearersOf(tokens.length <= FEW ? tokens : shareOf(tokens, connection, CONNECTIONS)),
+  )
+  const servers: Loads = new Map()
   for (const guard of guardsOf(framework)) {
-    servers.set(await startServer(framework, guard, keys), bearer)
+    servers.set(await startServer(framework, guard, keys), load)
   }
-  print(await measureInTurn(servers))
+  await print(servers, (open, ours) => [
+    ['Guard', ([{ guard }]) => guard],
+    ['requests/s', ([, own]) => median(own.map(({ rate }) => rate)), 0],
+    ['of the open route', ([, own]) => medianRatio(own, open, ({ rate }) => rate)],
+    ['Portcullis is times as fast', ([, own]) => medianRatio(ours, own, ({ rate }) => rate)],
+    ['CPU µs/request', ([, own]) => median(own.map(({ cpu }) => cpu)), 1],
+    ['more than the open route', ([, own]) => beyond(own, open), 1],
+    ['of the open route, by CPU', ([, own]) => medianRatio(open, own, ({ cpu }) => cpu)],
+    ['Portcullis is times as fast, by CPU', ([, own]) => medianRatio(own, ours, ({ cpu }) => cpu)],
+    ['event loop busy, %', ([, own]) => 100 * median(own.map(({ busy }) => busy)), 0],
+  ])
 }
 
 /** What a bound token with a proof costs beside a bearer token, with as many requests for each. */
 async function compareBound(framework: string): Promise<void> {
-  const amount = PROVEN
-  const few = many.slice(0, FEW)
-  const bearer: Load = async (server) => await load(server, () => bearersOf(few), { amount })
-  const servers = new Map<GuardedServer, Load>()
+  const limit = { amount: PROVEN }
+  const bearer = loadOf(limit, () => bearersOf(many.slice(0, FEW)))
+  const servers: Loads = new Map()
   for (const guard of ['open', 'Portcullis']) {
     servers.set(await startServer(framework, guard, keys), bearer)
   }
@@ -126,97 +102,48 @@ async function compareBound(framework: string): Promise<void> {
         createBoundClient(signer, MANY + index, kind),
       ),
     )
-    const headersFor = (connection: number) => {
-      const client = clients[connection % CLIENTS]
-      return Array.from({ length: Math.ceil(amount / CONNECTIONS) }, () =>
-        client === undefined ? {} : headersOf(client),
-      )
-    }
     const server = await startServer(framework, BOUND, keys)
-    servers.set({ ...server, guard: `${BOUND}: a proof of ${kind.alg}` }, async (each) =>
-      load(each, headersFor, { amount }),
+    const load = loadOf(limit, (connection) =>
+      Array.from({ length: Math.ceil(PROVEN / CONNECTIONS) }, () => {
+        const client = clients[connection % CLIENTS]
+        return client === undefined ? {} : headersOf(client)
+      }),
     )
+    servers.set({ ...server, guard: `${BOUND}: a proof of ${kind.alg}` }, load)
   }
-  printCosts(await measureInTurn(servers))
+  // Of a number of requests nobody knows how soon they could have been answered.
+  await print(servers, (open, plain) => [
+    ['Guard, and what is sent', ([{ guard }]) => guard],
+    ['CPU µs/request', ([, own]) => median(own.map(({ cpu }) => cpu)), 1],
+    ['more than the open route', ([, own]) => beyond(own, open), 1],
+    ['more than a bearer token', ([, own]) => beyond(own, plain), 1],
+    ['times a bearer token', ([, own]) => medianRatio(own, plain, ({ cpu }) => cpu)],
+  ])
 }
 
-function bearersOf(tokens: readonly string[]): readonly Headers[] {
-  return tokens.map((token) => ({ authorization: `Bearer ${token}` }))
-}
-
-async function measureInTurn(servers: ReadonlyMap<GuardedServer, Load>): Promise<Rounds> {
-  const rounds = new Map<GuardedServer, Round[]>()
+/** The first two servers are the open route and ours. */
+async function print(
+  servers: Loads,
+  columnsOf: (
+    open: readonly Round[],
+    ours: readonly Round[],
+  ) => readonly Column<[GuardedServer, readonly Round[]]>[],
+): Promise<void> {
   try {
-    for (const [server, loadOnce] of servers) {
-      await loadOnce(server)
-      rounds.set(server, [])
-    }
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [server, loadOnce] of servers) {
-        const measured = await loadOnce(server)
-        rounds.get(server)?.push(measured)
-      }
-    }
+    const rounds = await inTurn(servers.entries(), ROUNDS, async ([server, load]) =>
+      loadServer(server, load),
+    )
+    const rows = [...rounds].map(([[server], own]) => [server, own] as [GuardedServer, Round[]])
+    const [open = [], ours = []] = [...rounds.values()]
+    printTable('', columnsOf(open, ours), rows)
   } finally {
     for (const server of servers.keys()) server.stop()
   }
-  return rounds
-}
-
-function print(rounds: Rounds): void {
-  const [open = [], ours = []] = [...rounds.values()]
-  const rows = [...rounds].map(([{ guard }, own]) => [
-    guard,
-    median(own.map(({ rate }) => rate)).toFixed(0),
-    ratioOf(own, open, 'rate').toFixed(2),
-    ratioOf(ours, own, 'rate').toFixed(2),
-    median(own.map(({ cpu }) => cpu)).toFixed(1),
-    median(costsBeyond(own, open)).toFixed(1),
-    ratioOf(open, own, 'cpu').toFixed(2),
-    ratioOf(own, ours, 'cpu').toFixed(2),
-    `${(100 * median(own.map(({ busy }) => busy))).toFixed(0)} %`,
-  ])
-  const header = [
-    'Guard',
-    'requests/s',
-    'of the open route',
-    'Portcullis is times as fast',
-    'CPU µs/request',
-    'more than the open route',
-    'of the open route, by CPU',
-    'Portcullis is times as fast, by CPU',
-    'event loop busy',
-  ]
-  console.log(`${markdownTable(header, rows)}\n`)
-}
-
-/** Of a number of requests nobody knows how soon they could have been answered. */
-function printCosts(rounds: Rounds): void {
-  const [open = [], bearer = []] = [...rounds.values()]
-  const rows = [...rounds].map(([{ guard }, own]) => [
-    guard,
-    median(own.map(({ cpu }) => cpu)).toFixed(1),
-    median(costsBeyond(own, open)).toFixed(1),
-    median(costsBeyond(own, bearer)).toFixed(1),
-    ratioOf(own, bearer, 'cpu').toFixed(2),
-  ])
-  const header = [
-    'Guard, and what is sent',
-    'CPU µs/request',
-    'more than the open route',
-    'more than a bearer token',
-    'times a bearer token',
-  ]
-  console.log(`${markdownTable(header, rows)}\n`)
-}
-
-function ratioOf(of: readonly Round[], to: readonly Round[], part: 'rate' | 'cpu'): number {
-  return median(of.map((each, round) => each[part] / (to[round]?.[part] ?? Number.NaN)))
 }
 
 /** What a guard adds, round by round: steadier than a ratio of throughputs where others want the cores as well. */
-function costsBeyond(own: readonly Round[], open: readonly Round[]): number[] {
-  return own.map(({ cpu }, round) => cpu - (open[round]?.cpu ?? Number.NaN))
+function beyond(own: readonly Round[], open: readonly Round[]): number {
+  return beside(own, open, (one, other) => one.cpu - other.cpu)
 }
 
 console.log(describeMachine())

@@ -181,6 +181,47 @@ export function median(values: readonly number[]): number {
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
 }
 
+/** Of one part, the median of what the rounds say, each beside the same round of another subject. */
+export function medianRatio<Round>(
+  own: readonly Round[] | undefined,
+  others: readonly Round[] | undefined,
+  part: (round: Round) => number,
+  basis: (round: Round) => number = part,
+): number {
+  return beside(own, others, (one, other) => part(one) / basis(other))
+}
+
+/** The median of what comes of each round and the same round of another subject. */
+export function beside<Round>(
+  own: readonly Round[] | undefined,
+  others: readonly Round[] | undefined,
+  compare: (one: Round, other: Round) => number,
+): number {
+  return median(
+    (own ?? []).map((one, round) => {
+      const other = others?.[round]
+      return other === undefined ? Number.NaN : compare(one, other)
+    }),
+  )
+}
+
+/** What each says in each round, after one round that does not count: rounds of different subjects alternate. */
+export async function inTurn<Subject, Round>(
+  subjects: Iterable<Subject>,
+  rounds: number,
+  run: (subject: Subject) => Promise<Round> | Round,
+  warmUps = 1,
+): Promise<Map<Subject, Round[]>> {
+  const seen = new Map([...subjects].map((subject): [Subject, Round[]] => [subject, []]))
+  for (let round = -warmUps; round < rounds; round += 1) {
+    for (const [subject, results] of seen) {
+      const result = await run(subject)
+      if (round >= 0) results.push(result)
+    }
+  }
+  return seen
+}
+
 /** The value below which that share of all values is. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other)

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 
 import { describeMachine } from './machine.ts'
 import { type Growth, VERIFIERS } from './memory-child.ts'
+import { flags } from './report.ts'
 import { markdownTable } from './table.ts'
 
 // What remembering costs, and what is left after very many tokens:
@@ -13,7 +13,6 @@ import { markdownTable } from './table.ts'
 //
 // Every measurement is a process of its own.
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
 const REMEMBERED = flags.quick ? 500 : 5000
 const DISTINCT = flags.quick ? 4000 : 1_000_000
 const RANDOM_KIDS = flags.quick ? 20_000 : 10_000_000

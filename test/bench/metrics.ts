@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util'
-
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { authenticateRequest, createVerifier } from '@portcullis/core'
 import { checkGuardOptions } from '@portcullis/core/adapter'
@@ -8,12 +6,10 @@ import { collectMetrics } from '@portcullis/metrics/prometheus'
 import { createTestIssuer } from '@portcullis/testing'
 import { Registry } from 'prom-client'
 
-import { checkFloors, printGoals } from './check-floors.ts'
-import { type Figures, METRICS_FLOORS } from './floors.ts'
-import { describeMachine } from './machine.ts'
-import { median } from './measure.ts'
-import { writeFigures } from './results.ts'
-import { markdownTable } from './table.ts'
+import { METRICS_FLOORS } from './floors.ts'
+import { beside, inTurn, median } from './measure.ts'
+import { flags, report } from './report.ts'
+import { type Column, printTable } from './table.ts'
 
 // What metrics cost a guarded request whose token is remembered: the guard alone, beside the guard whose verdicts are counted.
 //
@@ -22,13 +18,6 @@ import { markdownTable } from './table.ts'
 //   pnpm bench metrics --write   keeps them for the table of goals in README.md
 //   pnpm bench metrics --quick   to see whether it runs; its figures mean nothing
 
-const { values: flags } = parseArgs({
-  options: {
-    check: { type: 'boolean' },
-    write: { type: 'boolean' },
-    quick: { type: 'boolean' },
-  },
-})
 const REQUESTS = flags.quick ? 1000 : 100_000
 const ROUNDS = flags.quick ? 3 : 15
 
@@ -81,57 +70,46 @@ async function cost(begin: () => () => void): Promise<number> {
   return took
 }
 
-/** Of each case, the nanoseconds of every round; rounds of different cases alternate. */
-async function measureAll(): Promise<ReadonlyMap<string, readonly number[]>> {
-  const costs = new Map(Object.keys(CASES).map((name) => [name, [] as number[]]))
-  // One round that does not count: what is compiled then.
-  for (const begin of Object.values(CASES)) await cost(begin)
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, begin] of Object.entries(CASES)) costs.get(name)?.push(await cost(begin))
-  }
-  return costs
+type Results = ReadonlyMap<string, readonly number[]>
+
+async function measureAll(): Promise<Results> {
+  return await inTurn(
+    Object.keys(CASES),
+    ROUNDS,
+    async (name) => await cost(CASES[name] ?? prometheus),
+  )
 }
 
 /** Of a case beside the guard alone, in each round. */
-function beside(
-  costs: ReadonlyMap<string, readonly number[]>,
+function besideAlone(
+  results: Results,
   name: string,
   compare: (counted: number, alone: number) => number,
-): number {
-  const [alone = []] = costs.values()
-  return median((costs.get(name) ?? []).map((one, round) => compare(one, alone[round] ?? NaN)))
+) {
+  const [alone] = results.values()
+  return beside(results.get(name), alone, compare)
 }
 
 const microsecondsMore = (counted: number, alone: number) => (counted - alone) / 1000
 
-function figuresOf(costs: ReadonlyMap<string, readonly number[]>): Figures {
-  const rows = ['prometheus', 'opentelemetry'].flatMap((entry): [string, number][] => {
-    const name = `the entry \`${entry}\``
-    return [
-      [
-        `metrics: what \`${entry}\` adds to a guarded request, µs`,
-        beside(costs, name, microsecondsMore),
-      ],
-      [
-        `metrics: guard with \`${entry}\` / guard`,
-        beside(costs, name, (counted, alone) => counted / alone),
-      ],
+await report('bench metrics', METRICS_FLOORS, measureAll, {
+  figuresOf: (results) =>
+    new Map(
+      ['prometheus', 'opentelemetry'].flatMap((entry): [string, number][] => {
+        const more = (compare: (counted: number, alone: number) => number) =>
+          besideAlone(results, `the entry \`${entry}\``, compare)
+        return [
+          [`metrics: what \`${entry}\` adds to a guarded request, µs`, more(microsecondsMore)],
+          [`metrics: guard with \`${entry}\` / guard`, more((counted, alone) => counted / alone)],
+        ]
+      }),
+    ),
+  print(results) {
+    const columns: readonly Column<[string, readonly number[]]>[] = [
+      ['A guard while', ([name]) => name],
+      ['µs', ([, each]) => median(each) / 1000],
+      ['more than alone', ([name]) => besideAlone(results, name, microsecondsMore)],
     ]
-  })
-  return new Map(rows)
-}
-
-console.log(`${describeMachine()}\n`)
-if (flags.check) {
-  checkFloors(METRICS_FLOORS, figuresOf(await measureAll()))
-} else {
-  const costs = await measureAll()
-  const rows = [...costs].map(([name, each]) => [
-    name,
-    (median(each) / 1000).toFixed(2),
-    beside(costs, name, microsecondsMore).toFixed(2),
-  ])
-  console.log(markdownTable(['A guard while', 'µs', 'more than alone'], rows))
-  printGoals(METRICS_FLOORS, figuresOf(costs))
-  if (flags.write) writeFigures('bench metrics', describeMachine(), figuresOf(costs))
-}
+    printTable('', columns, results)
+  },
+})

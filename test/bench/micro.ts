@@ -1,6 +1,3 @@
-import { parseArgs } from 'node:util'
-
-import { checkFloors, printGoals } from './check-floors.ts'
 import { FLOORS, type Figures } from './floors.ts'
 import {
   claims,
@@ -13,9 +10,8 @@ import {
   takeInTurn,
 } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
-import { describeMachine } from './machine.ts'
-import { type Cost, mainThread, median, type Plan, type Task } from './measure.ts'
-import { writeFigures } from './results.ts'
+import { type Cost, mainThread, type Plan, type Task } from './measure.ts'
+import { flags, report } from './report.ts'
 import { ES256 } from './signature-kinds.ts'
 import {
   awsJwtVerify,
@@ -39,13 +35,14 @@ import {
   promiseAlone,
   type Subject,
 } from './subjects.ts'
-import { markdownTable } from './table.ts'
+import { printTable } from './table.ts'
 import {
   acceptAtOnceTask,
   acceptTask,
+  costOf,
   type Costs,
   measureSubjects,
-  medianRatio,
+  ratioOf,
   refuseTask,
 } from './verification-tasks.ts'
 
@@ -59,22 +56,6 @@ import {
 // Of forged tokens CPU time counts, not waiting: now and then one waits for a key endpoint to be asked, which is meant.
 // More tokens than any cache here holds (1,000 each) are taken in turn, so that one is always new when its turn comes.
 
-const { values: flags } = parseArgs({
-  options: { check: { type: 'boolean' }, quick: { type: 'boolean' }, write: { type: 'boolean' } },
-})
-
-type Column =
-  | 'new'
-  | 'at once'
-  | 'ES256 at once'
-  | 'repeated'
-  | 'guarded'
-  | 'looked up'
-  | 'copied'
-  | 'forged'
-  | 'other'
-  | 'malformed'
-
 const REVOCATIONS = 100_000
 const TOKENS = flags.check || flags.quick ? 1280 : 4096
 const PLAN: Plan = flags.quick
@@ -85,279 +66,174 @@ const PLAN: Plan = flags.quick
 
 const signer = createSigner()
 const tokens = Array.from({ length: TOKENS }, (_, index) => signer.token(index))
-const genuine = octetsOf(tokens)
-const forged = takeInTurn(octetsOf(forgeries(tokens)))
-const other = takeInTurn(octetsOf(otherAlgorithms(tokens)))
-const malformed = takeInTurn(octetsOf(malformations(tokens)))
 const [repeatedToken = ''] = tokens
-const sameString: Take = (count) => Array<string>(count).fill(repeatedToken)
-const copies = takeInTurn(octetsOf([repeatedToken]))
 const keyServer = await listenForKeys(signer.jwk)
 const setting = { jwk: signer.jwk, urls: keyServer.urls }
 const shorter = createSigner(ES256)
-const shorterGenuine = octetsOf(tokens.map((_, index) => shorter.token(index)))
 const shorterKeyServer = await listenForKeys(shorter.jwk)
 const shorterSetting = { jwk: shorter.jwk, kind: ES256, urls: shorterKeyServer.urls }
 
 const bare = bareSync(setting)
 const minimal = minimalSync(setting)
 const ours = portcullis(setting)
-const guard = await guardThatRemembers(setting, repeatedToken)
-const lookUp = lookUpAmong(REVOCATIONS, claims(0))
-const { revocations } = lookUp
-const askingGuard = await guardThatRemembers(setting, repeatedToken, { revocations })
 const selecting = portcullisByIssuer(setting)
-const selectingGuard = await guardThatRemembers(setting, repeatedToken, { isByIssuer: true })
-const provingGuard = await guardThatRemembers(setting, repeatedToken, { takesDpop: true })
-const opaqueGuard = await guardThatHoldsAnswers(setting, false)
-const byFormGuard = await guardThatHoldsAnswers(setting, true)
 const bareShorter = bareSync(shorterSetting)
 const oursShorter = portcullis(shorterSetting)
 const awaited = promiseAlone(setting)
 const cached = fastJwtCached(setting)
-const given = fastJwt(setting)
-const peers = flags.check
-  ? [given, cached]
-  : [
-      given,
-      cached,
-      fastJwtCachedWhole(setting),
-      awsJwtVerify(setting),
-      jose(setting),
-      expressOauth2(setting),
-      jsonwebtokenWithJwksRsa(setting),
-      fastJwtWithGetJwks(setting),
-    ]
-const verifiers = flags.check
-  ? [minimal, ours, ...peers]
-  : [minimal, minimalInPool(setting), ours, portcullisForgetful(setting), selecting, ...peers]
+const lookUp = lookUpAmong(REVOCATIONS, claims(0))
+const { revocations } = lookUp
+const guard = await guardThatRemembers(setting, repeatedToken)
+/** What else a guard may have to do, by the figure. */
+const guards: Readonly<Record<string, Subject>> = {
+  'guard that asks revocations': await guardThatRemembers(setting, repeatedToken, { revocations }),
+  'guard of byIssuer': await guardThatRemembers(setting, repeatedToken, { isByIssuer: true }),
+  'guard that takes DPoP': await guardThatRemembers(setting, repeatedToken, { takesDpop: true }),
+  'guard of an opaque token': await guardThatHoldsAnswers(setting, false),
+  'guard of an opaque token, byForm': await guardThatHoldsAnswers(setting, true),
+}
+const others = [
+  fastJwtCachedWhole,
+  awsJwtVerify,
+  jose,
+  expressOauth2,
+  jsonwebtokenWithJwksRsa,
+  fastJwtWithGetJwks,
+].map((factory) => factory(setting))
+const peers = [fastJwt(setting), cached, ...(flags.check ? [] : others)]
+const ownWays = flags.check
+  ? [ours]
+  : [minimalInPool(setting), ours, portcullisForgetful(setting), selecting]
+const verifiers = [minimal, ...ownWays, ...peers]
 const bareCalls = flags.check ? [bare] : [bare, bareInPool(setting)]
+const all = [...bareCalls, ...verifiers]
+const of = <T>(list: readonly T[], checked: readonly T[]) => (flags.check ? checked : list)
 
-const guarded = [
-  bare,
-  minimal,
-  guard,
-  askingGuard,
-  selectingGuard,
-  provingGuard,
-  opaqueGuard,
-  byFormGuard,
-]
-
-const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
-  ? {
-      new: [bare, selecting, ...verifiers],
-      'at once': [bare, ours],
-      'ES256 at once': [bareShorter, oursShorter],
-      repeated: [awaited, ours, cached],
-      guarded,
-      'looked up': [lookUp],
-      copied: [],
-      forged: [bare, minimal, ours],
-      other: [minimal, ours],
-      malformed: verifiers,
-    }
-  : {
-      new: [...bareCalls, ...verifiers],
-      'at once': [...bareCalls, ...verifiers],
-      'ES256 at once': [bareShorter, oursShorter],
-      repeated: [awaited, ...verifiers],
-      guarded,
-      'looked up': [lookUp],
-      copied: [awaited, ...verifiers],
-      forged: [...bareCalls, ...verifiers],
-      other: [minimal, ours],
-      malformed: verifiers,
-    }
-
-const turns = new Map(
-  [...bareCalls, selecting, ...verifiers].map((each) => [each, takeInTurn(genuine)]),
-)
-for (const each of [bareShorter, oursShorter]) turns.set(each, takeInTurn(shorterGenuine))
-
-type Results = ReadonlyMap<Column, Costs>
-
-const TASK_OF: Readonly<Record<Column, (subject: Subject) => Task>> = {
-  new: (subject) => acceptTask(subject, turnOf(subject)),
-  'at once': (subject) => acceptAtOnceTask(subject, turnOf(subject)),
-  'ES256 at once': (subject) => acceptAtOnceTask(subject, turnOf(subject)),
-  repeated: (subject) => acceptTask(subject, sameString),
-  guarded: (subject) => acceptTask(subject, sameString),
-  'looked up': (subject) => acceptTask(subject, sameString),
-  copied: (subject) => acceptTask(subject, copies),
-  forged: (subject) => refuseTask(subject, forged),
-  other: (subject) => refuseTask(subject, other),
-  malformed: (subject) => refuseTask(subject, malformed),
-}
-
+const octets = octetsOf(tokens)
+const shorterOctets = octetsOf(tokens.map((_, index) => shorter.token(index)))
+const turns = new Map<Subject, Take>()
+/** Each subject goes through the tokens in a turn of its own. */
 function turnOf(subject: Subject): Take {
-  const take = turns.get(subject)
-  if (take === undefined) throw new Error(`${subject.name} has no turn`)
-  return take
+  const isShorter = subject === bareShorter || subject === oursShorter
+  const turn = turns.get(subject) ?? takeInTurn(isShorter ? shorterOctets : octets)
+  turns.set(subject, turn)
+  return turn
 }
+const sameString: Take = (count) => Array<string>(count).fill(repeatedToken)
+const inTurn = (list: readonly string[]) => takeInTurn(octetsOf(list))
+const [copies, forged, other, malformed] = [
+  inTurn([repeatedToken]),
+  inTurn(forgeries(tokens)),
+  inTurn(otherAlgorithms(tokens)),
+  inTurn(malformations(tokens)),
+] as const
+const accepting = (take: Take) => (subject: Subject) => acceptTask(subject, take)
+const refusing = (take: Take) => (subject: Subject) => refuseTask(subject, take)
+const atOnce = (subject: Subject) => acceptAtOnceTask(subject, turnOf(subject))
+
+/** Who is measured, and how. */
+const COLUMNS = {
+  new: [of(all, [bare, selecting, ...verifiers]), (each) => acceptTask(each, turnOf(each))],
+  'at once': [of(all, [bare, ours]), atOnce],
+  'ES256 at once': [[bareShorter, oursShorter], atOnce],
+  repeated: [of([awaited, ...verifiers], [awaited, ours, cached]), accepting(sameString)],
+  guarded: [[bare, minimal, guard, ...Object.values(guards)], accepting(sameString)],
+  'looked up': [[lookUp], accepting(sameString)],
+  copied: [of([awaited, ...verifiers], []), accepting(copies)],
+  forged: [of(all, [bare, minimal, ours]), refusing(forged)],
+  other: [[minimal, ours], refusing(other)],
+  malformed: [verifiers, refusing(malformed)],
+} as const satisfies Record<string, readonly [readonly Subject[], (subject: Subject) => Task]>
+
+type Results = Readonly<Record<keyof typeof COLUMNS, Costs>>
 
 async function measureAll(): Promise<Results> {
-  const results = new Map<Column, Costs>()
-  for (const column of Object.keys(SUBJECTS_OF) as Column[] /* its type says so */) {
-    results.set(column, await measureSubjects(SUBJECTS_OF[column], TASK_OF[column], PLAN))
-  }
-  return results
-}
-
-function costOf(results: Results, column: Column, subject: Subject, part: keyof Cost): number {
-  return median(roundsOf(results, column, subject).map((cost) => cost[part]))
-}
-
-/** Beside the bare call. */
-function ratioToBare(
-  results: Results,
-  column: Column,
-  subject: Subject,
-  part: keyof Cost = 'wall',
-  basis: keyof Cost = 'wall',
-): number {
-  const own = roundsOf(results, column, subject)
-  return medianRatio(own, roundsOf(results, column, bare), part, basis)
-}
-
-/** Beside the minimal verifier, by time of one kind. */
-function ratioToMinimal(
-  results: Results,
-  column: Column,
-  subject: Subject,
-  part: keyof Cost,
-): number {
-  const own = roundsOf(results, column, subject)
-  return medianRatio(own, roundsOf(results, column, minimal), part)
-}
-
-function roundsOf(results: Results, column: Column, subject: Subject): readonly Cost[] {
-  return results.get(column)?.get(subject) ?? []
+  const results: [string, Costs][] = []
+  for (const [name, [subjects, taskOf]] of Object.entries(COLUMNS))
+    results.push([name, await measureSubjects(subjects, taskOf, PLAN)])
+  return Object.fromEntries(results) as Results // of each column
 }
 
 /** CPU time where nothing waits for another thread: it hardly depends on who else wants the cores. */
 function figuresOf(results: Results): Figures {
   const time = mainThread.isCpuTime ? 'main' : 'cpu'
-  const costFor = (column: Column, subject: Subject) => costOf(results, column, subject, time)
-  const least = (column: Column) => Math.min(...peers.map((peer) => costFor(column, peer)))
-  const toGuard = (subject: Subject) =>
-    medianRatio(roundsOf(results, 'guarded', subject), roundsOf(results, 'guarded', guard), time)
+  const cost = (column: keyof Results, subject: Subject) => costOf(results[column], subject, time)
+  const ratio = (column: keyof Results, one: Subject, to: Subject, part: keyof Cost = time) =>
+    ratioOf(results[column], one, to, part)
+  const least = (column: keyof Results) => Math.min(...peers.map((peer) => cost(column, peer)))
   return new Map([
-    ['new token / bare call', ratioToBare(results, 'new', ours, time, time)],
-    ['new token / minimal verifier', ratioToMinimal(results, 'new', ours, time)],
-    ['new tokens, 64 at once / bare call: wall', ratioToBare(results, 'at once', ours)],
-    [
-      'new tokens, 64 at once / bare call: main thread',
-      ratioToBare(results, 'at once', ours, 'main', 'main'),
-    ],
+    ['new token / bare call', ratio('new', ours, bare)],
+    ['new token / minimal verifier', ratio('new', ours, minimal)],
+    ['new tokens, 64 at once / bare call: wall', ratio('at once', ours, bare, 'wall')],
+    ['new tokens, 64 at once / bare call: main thread', ratio('at once', ours, bare, 'main')],
     [
       'ES256, 64 at once / bare call: main thread',
-      medianRatio(
-        roundsOf(results, 'ES256 at once', oursShorter),
-        roundsOf(results, 'ES256 at once', bareShorter),
-        'main',
-      ),
+      ratio('ES256 at once', oursShorter, bareShorter, 'main'),
     ],
-    ['new token / fastest peer', costFor('new', ours) / least('new')],
-    ['forged signature / bare call', ratioToBare(results, 'forged', ours, 'cpu', 'cpu')],
-    ['forged signature / minimal verifier', ratioToMinimal(results, 'forged', ours, 'cpu')],
-    ['token of another algorithm / bare call', costFor('other', ours) / costFor('new', bare)],
-    ['token of another algorithm / minimal verifier', ratioToMinimal(results, 'other', ours, time)],
-    ['malformed token / cheapest peer', costFor('malformed', ours) / least('malformed')],
-    ["fast-jwt's cache / repeated token", costFor('repeated', cached) / costFor('repeated', ours)],
-    ['repeated token / minimal verifier', costFor('repeated', ours) / costFor('new', minimal)],
-    [
-      'repeated token in a guard / minimal verifier',
-      ratioToMinimal(results, 'guarded', guard, time),
-    ],
+    ['new token / fastest peer', cost('new', ours) / least('new')],
+    ['forged signature / bare call', ratio('forged', ours, bare, 'cpu')],
+    ['forged signature / minimal verifier', ratio('forged', ours, minimal, 'cpu')],
+    ['token of another algorithm / bare call', cost('other', ours) / cost('new', bare)],
+    ['token of another algorithm / minimal verifier', ratio('other', ours, minimal)],
+    ['malformed token / cheapest peer', cost('malformed', ours) / least('malformed')],
+    ["fast-jwt's cache / repeated token", cost('repeated', cached) / cost('repeated', ours)],
+    ['repeated token / minimal verifier', cost('repeated', ours) / cost('new', minimal)],
+    ['repeated token in a guard / minimal verifier', ratio('guarded', guard, minimal)],
     [
       'look-up among 100,000 revocations / bare call',
-      costFor('looked up', lookUp) / costFor('new', bare),
+      cost('looked up', lookUp) / cost('new', bare),
     ],
-    ['guard that asks revocations / guard', toGuard(askingGuard)],
-    [
-      'new token through byIssuer / new token',
-      medianRatio(roundsOf(results, 'new', selecting), roundsOf(results, 'new', ours), time),
-    ],
-    ['guard of byIssuer / guard', toGuard(selectingGuard)],
-    ['guard that takes DPoP / guard', toGuard(provingGuard)],
-    ['guard of an opaque token / guard', toGuard(opaqueGuard)],
-    ['guard of an opaque token, byForm / guard', toGuard(byFormGuard)],
-    [
-      'repeated token beyond a promise, µs',
-      costFor('repeated', ours) - costFor('repeated', awaited),
-    ],
+    ['new token through byIssuer / new token', ratio('new', selecting, ours)],
+    ...Object.entries(guards).map(
+      ([name, each]) => [`${name} / guard`, ratio('guarded', each, guard)] as const,
+    ),
+    ['repeated token beyond a promise, µs', cost('repeated', ours) - cost('repeated', awaited)],
   ])
-}
-
-function cell(column: Column, subject: Subject, text: () => string): string {
-  return SUBJECTS_OF[column].includes(subject) ? text() : ''
 }
 
 function print(results: Results): void {
   const rows = [...bareCalls, ...verifiers, awaited]
-  const ratio = (column: Column, subject: Subject, part?: keyof Cost, basis?: keyof Cost) =>
-    cell(column, subject, () => ratioToBare(results, column, subject, part, basis).toFixed(2))
-  const time = (column: Column, subject: Subject, part: keyof Cost = 'wall') =>
-    cell(column, subject, () => costOf(results, column, subject, part).toFixed(2))
-
-  console.log(`${describeMachine()}\nMain thread by ${mainThread.name}.`)
+  const ratio = (title: string, column: keyof Results, part: keyof Cost = 'wall') =>
+    [title, (each: Subject) => ratioOfBare(results, column, each, part)] as const
+  const time = (title: string, column: keyof Results, part: keyof Cost = 'wall') =>
+    [title, (each: Subject) => costOf(results[column], each, part)] as const
+  const name = ['Verifier', (each: Subject) => each.name] as const
+  console.log(`Main thread by ${mainThread.name}.`)
   console.log(`Medians of ${PLAN.rounds} interleaved rounds; ${TOKENS} tokens.\n`)
-  console.log('Times of the bare synchronous call:\n')
-  const ratioHeader = [
-    'Verifier',
-    'new token, one at a time',
-    'of which main thread',
-    'new, 64 at once',
-    'of which main thread',
-    'forged, CPU of all threads',
-  ]
-  const ratios = rows.map((subject) => [
-    subject.name,
-    ratio('new', subject),
-    ratio('new', subject, 'main', 'main'),
-    ratio('at once', subject),
-    ratio('at once', subject, 'main', 'main'),
-    ratio('forged', subject, 'cpu', 'cpu'),
-  ])
-  console.log(markdownTable(ratioHeader, ratios))
-  console.log('\nMicroseconds a verification:\n')
-  const timeHeader = [
-    'Verifier',
-    'new: wall',
-    'all threads',
-    'main',
-    '64 at once: wall',
-    'all threads',
-    'main',
-    'repeated, one string',
-    'repeated, a copy each time',
-    'malformed',
-  ]
-  const times = rows.map((subject) => [
-    subject.name,
-    time('new', subject),
-    time('new', subject, 'cpu'),
-    time('new', subject, 'main'),
-    time('at once', subject),
-    time('at once', subject, 'cpu'),
-    time('at once', subject, 'main'),
-    time('repeated', subject),
-    time('copied', subject),
-    time('malformed', subject),
-  ])
-  console.log(markdownTable(timeHeader, times))
+  printTable(
+    'Times of the bare synchronous call:',
+    [
+      name,
+      ratio('new token, one at a time', 'new'),
+      ratio('of which main thread', 'new', 'main'),
+      ratio('new, 64 at once', 'at once'),
+      ratio('of which main thread', 'at once', 'main'),
+      ratio('forged, CPU of all threads', 'forged', 'cpu'),
+    ],
+    rows,
+  )
+  printTable(
+    'Microseconds a verification:',
+    [
+      name,
+      time('new: wall', 'new'),
+      time('all threads', 'new', 'cpu'),
+      time('main', 'new', 'main'),
+      time('64 at once: wall', 'at once'),
+      time('all threads', 'at once', 'cpu'),
+      time('main', 'at once', 'main'),
+      time('repeated, one string', 'repeated'),
+      time('repeated, a copy each time', 'copied'),
+      time('malformed', 'malformed'),
+    ],
+    rows,
+  )
 }
 
-if (flags.check) {
-  console.log(`${describeMachine()}\n`)
-  checkFloors(FLOORS, figuresOf(await measureAll()))
-} else {
-  const results = await measureAll()
-  const figures = figuresOf(results)
-  print(results)
-  printGoals(FLOORS, figures)
-  if (flags.write) writeFigures('bench', describeMachine(), figures)
+function ratioOfBare(results: Results, column: keyof Results, subject: Subject, part: keyof Cost) {
+  return ratioOf(results[column], subject, bare, part)
 }
+
+await report('bench', FLOORS, measureAll, { print, figuresOf })
 keyServer.close()
 shorterKeyServer.close()

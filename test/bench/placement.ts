@@ -1,14 +1,20 @@
 import { parseArgs } from 'node:util'
 
-import autocannon from 'autocannon'
-
-import { type GuardedServer, type Placement, startServer } from './guarded-server.ts'
+import {
+  bearersOf,
+  type GuardedServer,
+  loadServer,
+  type Placement,
+  type Round,
+  shareOf,
+  startServer,
+} from './guarded-server.ts'
 import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
-import { median } from './measure.ts'
+import { inTurn, median, medianRatio } from './measure.ts'
 import { ED_DSA, ES256, ES512, RS512, RS512_4096, type SignatureKind } from './signature-kinds.ts'
-import { markdownTable } from './table.ts'
+import { printTable } from './table.ts'
 
 // Whether the rule that says where a signature is checked is right for each algorithm:
 //
@@ -45,66 +51,36 @@ const RULES: Readonly<Record<string, Placement>> = {
   'all on the pool': { preload: './placement-hook.ts?pool' },
 }
 
-interface Round {
-  /** Requests a second. */
-  readonly rate: number
-  /** Microseconds of CPU time for each. */
-  readonly cpu: number
-}
-
 async function load(server: GuardedServer, tokens: readonly string[]): Promise<Round> {
-  await server.usage()
-  const size = Math.floor(tokens.length / CONNECTIONS)
-  let connection = 0
-  const result = await autocannon({
-    url: `http://127.0.0.1:${server.port}/`,
+  return await loadServer(server, {
     connections: CONNECTIONS,
-    duration: SECONDS,
-    setupClient(client) {
-      const own = tokens.slice(connection * size, (connection + 1) * size)
-      connection += 1
-      client.setRequests(own.map((token) => ({ headers: { authorization: `Bearer ${token}` } })))
-    },
+    limit: { duration: SECONDS },
+    headersFor: (connection) => bearersOf(shareOf(tokens, connection, CONNECTIONS)),
   })
-  const { cpu } = await server.usage()
-  const answered = result['2xx']
-  if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
-    throw new Error(`${result.non2xx} refusals, ${result.errors} errors`)
-  }
-  return { rate: answered / result.duration, cpu: cpu / answered }
 }
 
-async function compare(kind: SignatureKind, cores: string | undefined): Promise<string[][]> {
+async function compare(kind: SignatureKind, cores: string | undefined) {
   const signer = createSigner(kind)
   const keyServer = await listenForKeys(signer.jwk)
   const keys = { jwk: signer.jwk, urls: keyServer.urls }
   const tokens = Array.from({ length: TOKENS }, (_, index) => signer.token(index))
-  const rounds = new Map<GuardedServer, Round[]>()
   const open = await startServer('Koa', 'open', keys, { cores })
-  rounds.set(open, [])
-  for (const placement of Object.values(RULES)) {
-    rounds.set(await startServer('Koa', 'Portcullis', keys, { ...placement, cores }), [])
-  }
-  for (let round = -1; round < ROUNDS; round += 1) {
-    for (const [server, measured] of rounds) {
-      const result = await load(server, tokens)
-      if (round >= 0) measured.push(result)
-    }
-  }
-  for (const server of rounds.keys()) server.stop()
+  const servers = [open]
+  for (const placement of Object.values(RULES))
+    servers.push(await startServer('Koa', 'Portcullis', keys, { ...placement, cores }))
+  const rounds = await inTurn(servers, ROUNDS, async (server) => await load(server, tokens))
+  for (const server of servers) server.stop()
   keyServer.close()
-  const [ofOpen = [], ...others] = [...rounds.values()]
   return Object.keys(RULES).map((rule, index) => {
-    const own = others[index] ?? []
-    const rate = own.map((each, round) => each.rate / (ofOpen[round]?.rate ?? Number.NaN))
-    return [
-      kind.name,
-      cores === undefined ? 'all' : '1',
+    const own = [...rounds.values()][index + 1] ?? []
+    return {
+      tokens: kind.name,
+      cores: cores === undefined ? 'all' : '1',
       rule,
-      median(own.map((each) => each.rate)).toFixed(0),
-      median(rate).toFixed(3),
-      median(own.map(({ cpu }) => cpu)).toFixed(0),
-    ]
+      rate: median(own.map((each) => each.rate)),
+      ofOpen: medianRatio(own, rounds.get(open), (each) => each.rate),
+      cpu: median(own.map((each) => each.cpu)),
+    }
   })
 }
 
@@ -112,11 +88,21 @@ console.log(describeMachine())
 console.log(
   `Medians of ${ROUNDS} interleaved rounds of ${SECONDS} s; ${CONNECTIONS} connections.\n`,
 )
-const rows: string[][] = []
+const rows: Awaited<ReturnType<typeof compare>> = []
 for (const name of flags.algorithm) {
   const kind = KINDS[name]
   if (kind === undefined) throw new TypeError(`known are ${Object.keys(KINDS).join(', ')}`)
   rows.push(...(await compare(kind, undefined)), ...(await compare(kind, '0')))
 }
-const header = ['Tokens', 'cores', 'checked', 'requests/s', 'of the open route', 'CPU µs/request']
-console.log(markdownTable(header, rows))
+printTable(
+  '',
+  [
+    ['Tokens', (row) => row.tokens],
+    ['cores', (row) => row.cores],
+    ['checked', (row) => row.rule],
+    ['requests/s', (row) => row.rate, 0],
+    ['of the open route', (row) => row.ofOpen, 3],
+    ['CPU µs/request', (row) => row.cpu, 0],
+  ],
+  rows,
+)

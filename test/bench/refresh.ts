@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 
 import { createSigner, octetsOf, takeInTurn } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { quantile } from './measure.ts'
+import { flags } from './report.ts'
 import {
   expressOauth2,
   fastJwtWithGetJwks,
@@ -23,7 +23,6 @@ import { markdownTable } from './table.ts'
 // Only those who let fetched keys grow old are here. All are told to use them for two seconds, so that a run has many
 // refreshes. New tokens come one every 5 ms, whether those before have been verified or not.
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
 const LIFETIME = 2
 const ROUND_TRIP = 500
 const INTERVAL = 5

@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 
 import { hugeTokens, type HostileToken, longForgeries, longGenuine } from './hostile-tokens.ts'
 import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { mainThread, median, quantile } from './measure.ts'
+import { flags } from './report.ts'
 import {
   awsJwtVerify,
   fastJwt,
@@ -26,7 +26,6 @@ import { markdownTable } from './table.ts'
 // event loop was held up by it at a stretch, the median: nothing else in the process gets a turn meanwhile. A wait for a
 // key endpoint is neither.
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
 const TIMES = flags.quick ? 4 : 100
 const HUGE_TIMES = flags.quick ? 1 : 5
 

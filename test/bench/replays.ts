@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { parseArgs } from 'node:util'
 
 import { type DpopProof, type LocalReplays, localReplays } from '@portcullis/core'
 import { redisReplays } from '@portcullis/redis'
@@ -7,6 +6,7 @@ import { redisReplays } from '@portcullis/redis'
 import { startRedis } from '../simulation/redis/redis-server.ts'
 import { describeMachine } from './machine.ts'
 import { median, quantile } from './measure.ts'
+import { flags } from './report.ts'
 import { markdownTable } from './table.ts'
 
 // What it costs to remember used proofs, of whose number a flood decides:
@@ -16,7 +16,6 @@ import { markdownTable } from './table.ts'
 //
 // The second part needs redis-server.
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
 const PROOFS = flags.quick ? 20_000 : 1_000_000
 const ASKED = flags.quick ? 500 : 20_000
 const AT_ONCE = 64

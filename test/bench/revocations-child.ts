@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { performance } from 'node:perf_hooks'
 
 import { check, createVerifier, localKeys } from '@portcullis/core'
 import { authenticate, authorize } from '@portcullis/express'
@@ -8,7 +7,7 @@ import { redisRevocations } from '@portcullis/redis'
 import { createClient } from '@redis/client'
 import express, { type RequestHandler } from 'express'
 
-import type { Message } from './http-server.ts'
+import { answerParent } from './answer-parent.ts'
 import { AUDIENCE, ISSUER, type PublicJwk } from './inputs.ts'
 
 // A process that asks whether tokens were revoked, in one of several ways: node revocations-child.ts WAY REDIS_URL JWK.
@@ -75,25 +74,7 @@ async function serve(way: string, url: string, jwk: PublicJwk): Promise<void> {
   })
   const server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new TypeError('not a port')
-
-  let cpu = process.cpuUsage()
-  let loop = performance.eventLoopUtilization()
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage(cpu)
-    const now = performance.eventLoopUtilization()
-    const busy = performance.eventLoopUtilization(now, loop).utilization
-    cpu = process.cpuUsage()
-    loop = now
-    tell({ usage: { cpu: user + system, busy } })
-  })
-  process.once('disconnect', () => process.exit())
-  tell({ port: address.port })
-}
-
-function tell(message: Message): void {
-  process.send?.(message)
+  answerParent(server)
 }
 
 const [way, url = '', jwk = ''] = process.argv.slice(2)

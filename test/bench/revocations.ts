@@ -1,19 +1,18 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 
 import type { Claims, Revocations } from '@portcullis/core'
 import { redisRevocations } from '@portcullis/redis'
-import autocannon from 'autocannon'
 
 import { type RedisServer, startRedis } from '../simulation/redis/redis-server.ts'
-import type { Message } from './http-server.ts'
+import { bearersOf, type GuardedServer, loadServer, serverOf } from './guarded-server.ts'
 import { claims, createSigner, ISSUER } from './inputs.ts'
 import { describeMachine } from './machine.ts'
-import { median, quantile } from './measure.ts'
+import { beside, inTurn, median, medianRatio, quantile } from './measure.ts'
+import { flags } from './report.ts'
 import { type Heard, WAY_NAMES } from './revocations-child.ts'
-import { markdownTable } from './table.ts'
+import { printTable } from './table.ts'
 
 // What it costs to ask whether a token was revoked, and how soon everybody knows of it, with a server of its own:
 //
@@ -22,7 +21,6 @@ import { markdownTable } from './table.ts'
 //
 // It needs redis-server. The servers with the route are processes of their own, and this one is the load: so CPU time counts.
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
 const ENTRIES = flags.quick ? 1000 : 100_000
 const LOOK_UPS = flags.quick ? 1000 : 1_000_000
 const ROUNDS = flags.quick ? 1 : 5
@@ -84,109 +82,75 @@ async function printReplica(server: RedisServer): Promise<void> {
   const loaded = performance.now() - start
   const size = heap() - before
   const asked = Array.from({ length: 64 }, (_, index) => claims(index) as Claims)
-  const rows = [
-    ['look-up of a token that is not revoked, ns', costOfLookUp(revocations, asked).toFixed(0)],
-    [`snapshot of ${ENTRIES} entries, until ready, ms`, loaded.toFixed(0)],
-    [`heap for ${ENTRIES} entries, MiB`, (size / 2 ** 20).toFixed(1)],
-  ]
-  console.log(`${markdownTable(['A replica', ''], rows)}\n`)
+  const figures = [
+    ['look-up of a token that is not revoked, ns', costOfLookUp(revocations, asked), 0],
+    [`snapshot of ${ENTRIES} entries, until ready, ms`, loaded, 0],
+    [`heap for ${ENTRIES} entries, MiB`, size / 2 ** 20, 1],
+  ] as const
+  printTable(
+    '',
+    [
+      ['A replica', ([name]) => name],
+      ['', ([, value, digits]) => value.toFixed(digits)],
+    ],
+    figures,
+  )
   await revocations.close()
 }
 
-interface Server {
-  readonly way: string
-  readonly child: ChildProcess
-  readonly port: number
-  /** Microseconds of CPU time for each request, round by round. */
-  readonly costs: number[]
-}
-
-async function startServer(way: string, url: string): Promise<Server> {
+async function startServer(way: string, url: string): Promise<GuardedServer> {
   const path = fileURLToPath(new URL('revocations-child.ts', import.meta.url))
-  const child = fork(path, [way, url, JSON.stringify(signer.jwk)], {
-    env: { ...process.env, NODE_ENV: 'production' },
-  })
-  const { port } = await messageOf(child)
-  if (port === undefined) throw new Error(`${way}: it did not say where it listens`)
-  return { way, child, port, costs: [] }
-}
-
-async function messageOf(child: ChildProcess): Promise<Message> {
-  const [message] = (await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => {
-      throw new Error('a server has ended')
-    }),
-  ])) as [Message] /* revocations-child.ts sends nothing else while nothing is revoked */
-  return message
-}
-
-async function load({ way, child, port, costs }: Server, isMeasured: boolean): Promise<void> {
-  const before = messageOf(child)
-  child.send('usage')
-  await before
-  const result = await autocannon({
-    url: `http://127.0.0.1:${port}/`,
-    connections: TOKENS,
-    duration: SECONDS,
-    requests: tokens.map((token) => ({ headers: { authorization: `Bearer ${token}` } })),
-  })
-  const after = messageOf(child)
-  child.send('usage')
-  const { usage } = await after
-  const answered = result['2xx']
-  if (usage === undefined || result.non2xx > 0 || answered === 0) {
-    throw new Error(`${way}: ${result.non2xx} refusals, ${result.errors} errors`)
-  }
-  if (isMeasured) costs.push(usage.cpu / answered)
+  const env = { ...process.env, NODE_ENV: 'production' }
+  return await serverOf(way, fork(path, [way, url, JSON.stringify(signer.jwk)], { env }))
 }
 
 async function printRoutes(server: RedisServer): Promise<void> {
-  const servers: Server[] = []
+  const servers: GuardedServer[] = []
   for (const way of WAY_NAMES) servers.push(await startServer(way, server.url))
-  for (const each of servers) await load(each, false)
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const each of servers) await load(each, true)
-  }
-  const guarded = servers.find(({ way }) => way === 'guard alone')?.costs ?? []
-  const rows = servers.map(({ way, costs }) => [
-    way,
-    median(costs).toFixed(1),
-    median(costs.map((cost, round) => cost - (guarded[round] ?? Number.NaN))).toFixed(1),
-    median(costs.map((cost, round) => cost / (guarded[round] ?? Number.NaN))).toFixed(2),
-  ])
-  const header = ['Express route', 'CPU µs/request', 'more than the guard alone', 'times']
-  console.log(`Medians of ${ROUNDS} interleaved rounds of ${SECONDS} s, ${TOKENS} tokens:\n`)
-  console.log(`${markdownTable(header, rows)}\n`)
-  for (const { child } of servers) child.disconnect()
+  const limit = { duration: SECONDS }
+  const load = { connections: TOKENS, limit, headersFor: () => bearersOf(tokens) }
+  const rounds = await inTurn(servers, ROUNDS, async (each) => await loadServer(each, load))
+  const [, guarded] = [...rounds.values()]
+  printTable(
+    `Medians of ${ROUNDS} interleaved rounds of ${SECONDS} s, ${TOKENS} tokens:`,
+    [
+      ['Express route', ([{ guard }]) => guard],
+      ['CPU µs/request', ([, own]) => median(own.map(({ cpu }) => cpu)), 1],
+      ['more than the guard alone', ([, own]) => beside(own, guarded, (a, b) => a.cpu - b.cpu), 1],
+      ['times', ([, own]) => medianRatio(own, guarded, ({ cpu }) => cpu)],
+    ],
+    rounds,
+  )
+  for (const each of servers) each.stop()
 }
 
 /** From the call until the listener of another process was called, which refuses from then on. */
 async function printDelays(server: RedisServer): Promise<void> {
-  const { child } = await startServer('a replica', server.url)
+  const reader = await startServer('a replica', server.url)
   const writer = redisRevocations({ url: server.url })
   await writer.ready()
   const recorded: number[] = []
   const heard: number[] = []
   for (let index = 0; index < REVOCATIONS; index += 1) {
-    const told = once(child, 'message') as Promise<[Heard]>
+    const told = once(reader.child, 'message') as Promise<[Heard]>
     const before = process.hrtime.bigint()
     await writer.revoke({ iss: ISSUER, jti: `delay ${index}`, exp: 4_102_444_800 })
     recorded.push(Number(process.hrtime.bigint() - before) / 1e6)
     const [{ heardAt }] = await told
     heard.push(Number(BigInt(heardAt) - before) / 1e6)
   }
-  const measured = { recorded, 'refused by another process': heard }
-  const rows = Object.entries(measured).map(([name, values]) => [
-    name,
-    median(values).toFixed(2),
-    quantile(values, 0.99).toFixed(2),
-    Math.max(...values).toFixed(2),
-  ])
-  console.log(`Milliseconds from the call of revoke, ${REVOCATIONS} times:\n`)
-  console.log(`${markdownTable(['', 'median', 'p99', 'longest'], rows)}\n`)
+  printTable(
+    `Milliseconds from the call of revoke, ${REVOCATIONS} times:`,
+    [
+      ['', ([name]) => name],
+      ['median', ([, values]) => median(values)],
+      ['p99', ([, values]) => quantile(values, 0.99)],
+      ['longest', ([, values]) => Math.max(...values)],
+    ],
+    Object.entries({ recorded, 'refused by another process': heard }),
+  )
   await writer.close()
-  child.disconnect()
+  reader.stop()
 }
 
 console.log(`${describeMachine()}\n`)

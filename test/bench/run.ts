@@ -56,9 +56,11 @@ function takeNode(args: string[]): string {
 function build(): void {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const projects = globSync('packages/*/tsconfig.build.json', { cwd: root })
-  const command = [tsc, '-b', ...projects.map((path) => join(root, path))]
-  const { status: built } = spawnSync(process.execPath, command, { stdio: 'inherit' })
-  if (built !== 0) throw new Error('the packages cannot be built')
+  const inlining = join(root, 'test', 'publishing', 'build.ts')
+  for (const command of [[tsc, '-b', ...projects], [inlining]]) {
+    const { status: built } = spawnSync(process.execPath, command, { cwd: root, stdio: 'inherit' })
+    if (built !== 0) throw new Error('the packages cannot be built')
+  }
 }
 
 function copy(): void {

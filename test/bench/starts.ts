@@ -3,19 +3,17 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 
 import { install, pack } from '../publishing/packed/consumers.ts'
-import { checkFloors, printGoals } from './check-floors.ts'
 import { FIRST_ANSWERS } from './first-answer-child.ts'
-import { type Figures, START_FLOORS } from './floors.ts'
+import { START_FLOORS } from './floors.ts'
 import type { Import } from './import-child.ts'
 import { AUDIENCE, createSigner, ISSUER } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
-import { describeMachine } from './machine.ts'
-import { median } from './measure.ts'
-import { writeFigures } from './results.ts'
-import { markdownTable } from './table.ts'
+import { inTurn, median, medianRatio } from './measure.ts'
+import { flags, report } from './report.ts'
+import { type Column, printTable } from './table.ts'
 
 // How long a process takes until it can work: an import, the first 200 of a guarded route, the help of the program. The packages
 // are installed as they would be published, and each figure is the median of fresh processes in turn:
@@ -24,10 +22,7 @@ import { markdownTable } from './table.ts'
 //   pnpm bench starts --check    ratios alone, against floors.ts
 //   pnpm bench starts --write    the table of goals in README.md as well
 
-const { values: flags } = parseArgs({
-  options: { check: { type: 'boolean' }, write: { type: 'boolean' } },
-})
-const STARTS = flags.check ? 11 : 21
+const STARTS = flags.quick ? 1 : flags.check ? 11 : 21
 const VERSIONS = { express: '5.3.0', 'express-oauth2-jwt-bearer': '1.10.0', jose: '6.2.17' }
 const CHILDREN = ['first-answer-child.ts', 'import-child.ts']
 
@@ -77,51 +72,45 @@ const SUBJECTS = new Map<string, () => Promise<number>>([
   ]),
 ])
 
-/** Each round starts one process of each. */
-async function measureAll(): Promise<ReadonlyMap<string, readonly number[]>> {
-  const times = new Map([...SUBJECTS.keys()].map((name): [string, number[]] => [name, []]))
-  for (let round = 0; round < STARTS; round += 1) {
-    for (const [name, start] of SUBJECTS) times.get(name)?.push(await start())
-  }
-  return times
-}
+type Results = ReadonlyMap<string, readonly number[]>
 
-function figuresOf(times: ReadonlyMap<string, readonly number[]>): Figures {
-  const ratio = (name: string, other: string) =>
-    median(
-      (times.get(name) ?? []).map(
-        (time, round) => time / (times.get(other)?.[round] ?? Number.NaN),
-      ),
-    )
-  return new Map([
-    ['import of core / jose', ratio('import of @portcullis/core', 'import of jose')],
-    [
-      '`portcullis --help` / Node alone',
-      ratio('`portcullis --help`, the whole process', 'Node alone, the whole process'),
-    ],
-    [
-      'first 200: our guard / jose, by hand',
-      ratio('first 200, @portcullis/express', 'first 200, jose, by hand'),
-    ],
-  ])
-}
+/** Of which each is a figure beside another. */
+const RATIOS: readonly (readonly [figure: string, name: string, other: string])[] = [
+  ['import of core / jose', 'import of @portcullis/core', 'import of jose'],
+  [
+    '`portcullis --help` / Node alone',
+    '`portcullis --help`, the whole process',
+    'Node alone, the whole process',
+  ],
+  [
+    'first 200: our guard / jose, by hand',
+    'first 200, @portcullis/express',
+    'first 200, jose, by hand',
+  ],
+]
 
 try {
   const tarballs = await pack(join(here, '..', '..'), work)
   await install(consumer, tarballs, VERSIONS)
   for (const child of CHILDREN) cpSync(join(here, child), join(consumer, child))
-  console.log(`${describeMachine()}\n`)
-  if (flags.check) {
-    checkFloors(START_FLOORS, figuresOf(await measureAll()))
-  } else {
-    const times = await measureAll()
-    const rows = [...times].map(([name, each]) => [name, median(each).toFixed(1)])
-    console.log(`Medians of ${STARTS} fresh processes in turn.\n`)
-    console.log(markdownTable(['Milliseconds', ''], rows))
-    const figures = figuresOf(times)
-    printGoals(START_FLOORS, figures)
-    if (flags.write) writeFigures('bench starts', describeMachine(), figures)
-  }
+  const measureAll = async () =>
+    await inTurn(SUBJECTS.keys(), STARTS, async (name) => (await SUBJECTS.get(name)?.()) ?? NaN, 0)
+  await report('bench starts', START_FLOORS, measureAll, {
+    figuresOf: (times: Results) =>
+      new Map(
+        RATIOS.map(([figure, name, other]) => [
+          figure,
+          medianRatio(times.get(name), times.get(other), (time) => time),
+        ]),
+      ),
+    print(times) {
+      const columns: readonly Column<[string, readonly number[]]>[] = [
+        ['Milliseconds', ([name]) => name],
+        ['', ([, each]) => median(each), 1],
+      ]
+      printTable(`Medians of ${STARTS} fresh processes in turn.`, columns, times)
+    },
+  })
 } finally {
   keyServer.close()
   rmSync(work, { recursive: true, force: true })

@@ -17,6 +17,7 @@ import {
 import { checkGuardOptions } from '@portcullis/core/adapter'
 import { byForm, introspected } from '@portcullis/introspection'
 import { JwtVerifier } from 'aws-jwt-verify'
+import type { RequestHandler } from 'express'
 import { auth } from 'express-oauth2-jwt-bearer'
 import { createVerifier as createFastVerifier } from 'fast-jwt'
 import buildGetJwks from 'get-jwks'
@@ -268,16 +269,20 @@ export const expressOauth2: Factory = ({ urls, lifetime }) => {
     tokenSigningAlg: 'RS512',
     ...(lifetime === undefined ? {} : { cacheMaxAge: lifetime * 1000 }),
   })
-  const verifyRequest = (token: string) =>
-    new Promise<unknown>((resolve, reject) => {
-      const request = expressRequest(token)
-      const next = (error?: Error) => {
-        if (error === undefined) resolve(request)
-        else reject(error)
-      }
-      Reflect.apply(guard, undefined, [request, {}, next])
-    })
-  return promised('express-oauth2-jwt-bearer', verifyRequest)
+  return promised('express-oauth2-jwt-bearer', (token) =>
+    answeredByExpress(guard, expressRequest(token)),
+  )
+}
+
+/** What a middleware of Express makes of as much of a request as it reads. */
+export async function answeredByExpress(guard: RequestHandler, request: object): Promise<unknown> {
+  return await new Promise((resolve, reject) => {
+    const next = (error?: Error) => {
+      if (error === undefined) resolve(request)
+      else reject(error)
+    }
+    Reflect.apply(guard, undefined, [request, {}, next])
+  })
 }
 
 /** README of jsonwebtoken, "jwt.verify": "Verify using getKey callback"; jwks-rsa caches its keys by default. */

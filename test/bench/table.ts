@@ -3,12 +3,36 @@ export function markdownTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  const lines = [header, header.map(() => '---'), ...rows]
+  const widths = header.map((_, at) => Math.max(...lines.map((row) => row[at]?.length ?? 0)))
+  return lines
+    .map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`)
+    .join('\n')
+}
+
+/** A column: its title, and what is in it for each row. */
+export type Column<Row> = readonly [
+  title: string,
+  cell: (row: Row) => number | string,
+  digits?: number,
+]
+
+/** Prints a row for each, with a line above. Numbers have two digits unless told otherwise, and what is not measured has none. */
+export function printTable<Row>(
+  above: string,
+  columns: readonly Column<Row>[],
+  rows: Iterable<Row>,
+): void {
+  const cells = [...rows].map((row) =>
+    columns.map(([, cell, digits = 2]) => {
+      const value = cell(row)
+      if (typeof value === 'string') return value
+      return Number.isNaN(value) ? '' : value.toFixed(digits)
+    }),
   )
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join(
-    '\n',
+  const table = markdownTable(
+    columns.map(([title]) => title),
+    cells,
   )
+  console.log(`${above === '' ? '' : `${above}\n\n`}${table}\n`)
 }

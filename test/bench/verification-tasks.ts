@@ -6,6 +6,7 @@ import {
   type Cost,
   measure,
   median,
+  medianRatio,
   type Plan,
   refuseEach,
   refuseEachSync,
@@ -40,14 +41,30 @@ export async function measureSubjects(
   return new Map([...tasks].map(([each, subject]) => [subject, costs.get(each) ?? []]))
 }
 
-/** The median of what the rounds say, each beside the same round of another subject. */
-export function medianRatio(
-  costs: readonly Cost[],
-  others: readonly Cost[],
+/** Of a subject beside another, by time of one kind or two. */
+export function ratioOf(
+  costs: Costs | undefined,
+  subject: Subject,
+  other: Subject,
   part: keyof Cost = 'wall',
   basis: keyof Cost = part,
 ): number {
-  return median(costs.map((cost, round) => cost[part] / (others[round]?.[basis] ?? Number.NaN)))
+  const [own, others] = [costs?.get(subject), costs?.get(other)]
+  return medianRatio(
+    own,
+    others,
+    (cost) => cost[part],
+    (cost) => cost[basis],
+  )
+}
+
+/** Microseconds of one verification, or NaN of what was not measured. */
+export function costOf(
+  costs: Costs | undefined,
+  subject: Subject,
+  part: keyof Cost = 'wall',
+): number {
+  return median((costs?.get(subject) ?? []).map((cost) => cost[part]))
 }
 
 function task(subject: Subject, run: Run, take: Take): Task {
