@@ -1,8 +1,9 @@
 import type { VerificationKey } from '../../packages/core/src/keys/key-source.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { othersTable } from './others-table.ts'
+import { printOthers } from './others-table.ts'
 import { randomAt, seededRandom } from './random.ts'
-import { revocationTable } from './replica-table.ts'
+import { printRevocations } from './replica-table.ts'
+import { flags } from './report.ts'
 import {
   countBetween,
   createEndpoint,
@@ -12,7 +13,7 @@ import {
 } from './simulated-endpoint.ts'
 import { createKey } from './simulated-key.ts'
 import { createProcess, type SimulatedProcess, type Verdict } from './simulated-process.ts'
-import { markdownTable } from './table.ts'
+import { printTable } from './table.ts'
 
 // What a fleet of processes asks of one key endpoint, what its callers notice of it, and what it asks of the Redis that has its
 // revocations, of an introspection endpoint and of a transmitter of events, in virtual time:
@@ -24,7 +25,8 @@ import { markdownTable } from './table.ts'
 // process, one every 5 ms. All processes start within 10 s.
 
 const SEED = 20_260_101
-const FLEETS = [1, 10, 50, 100, 1000, 10_000]
+/** `--quick`: only the first two. */
+const FLEETS = [1, 10, 50, 100, 1000, 10_000].slice(0, flags.quick ? 2 : 6)
 const HOUR = 3600
 const DEPLOY = 10
 const SETTLED = 1000
@@ -206,45 +208,48 @@ function rotate({ queue, endpoint, processes, lost, healing }: Fleet): RotationR
   }
 }
 
-/** As much of a key as the policy looks at. */
-function row(size: number): string[] {
-  const { steady, deployPeak } = runUndisturbed(size)
-  const outage = runOutage(size)
-  const calm = runRotation(size)
-  const flooded = runFlood(size)
-  const { rotation } = flooded
-  return [
-    String(size),
-    steady.toFixed(4),
-    String(deployPeak),
-    `${outage.rate.toFixed(3)} (${((outage.rate / size) * 60).toFixed(2)})`,
-    String(outage.lost),
-    `${calm.peak} / ${calm.total}`,
-    `${rotation.peak} / ${rotation.total}`,
-    `${calm.healed} / ${rotation.healed}`,
-    flooded.perProcess.map((count) => count.toFixed(2)).join(' / '),
-    String(flooded.peak),
-    `${calm.lostNew} / ${rotation.lostNew}`,
-    `${calm.lostOld} / ${rotation.lostOld}`,
-  ]
-}
-
-const HEADER = [
-  'Processes',
-  'Steady, requests/s',
-  'Deploy, peak/s',
-  'Outage of 1 h, requests/s (each a minute)',
-  'Tokens lost in it',
-  'Rotation, peak/s / total',
-  'In a flood, peak/s / total',
-  'Last healed after, s: calm / flood',
-  'Flood, requests of each: 1st second / 1st minute / a minute then',
-  'Flood, peak/s',
-  'New-key tokens refused: calm / flood',
-  'Old-key tokens refused before: calm / flood',
-]
-
 console.log(`Seed ${SEED}. Round trip ${ROUND_TRIP * 1000} ms.\n`)
-console.log(`${markdownTable(HEADER, FLEETS.map(row))}\n`)
-console.log(`${revocationTable(FLEETS, SEED)}\n`)
-console.log(othersTable(FLEETS, SEED))
+printTable(
+  '',
+  [
+    ['Processes', ({ size }) => size, 0],
+    ['Steady, requests/s', ({ calm }) => calm.steady, 4],
+    ['Deploy, peak/s', ({ calm }) => calm.deployPeak, 0],
+    [
+      'Outage of 1 h, requests/s (each a minute)',
+      ({ size, outage: { rate } }) => `${rate.toFixed(3)} (${((rate / size) * 60).toFixed(2)})`,
+    ],
+    ['Tokens lost in it', ({ outage }) => outage.lost, 0],
+    ['Rotation, peak/s / total', ({ rotation }) => `${rotation.peak} / ${rotation.total}`],
+    [
+      'In a flood, peak/s / total',
+      ({ flooded: { rotation } }) => `${rotation.peak} / ${rotation.total}`,
+    ],
+    [
+      'Last healed after, s: calm / flood',
+      ({ rotation, flooded }) => `${rotation.healed} / ${flooded.rotation.healed}`,
+    ],
+    [
+      'Flood, requests of each: 1st second / 1st minute / a minute then',
+      ({ flooded }) => flooded.perProcess.map((count) => count.toFixed(2)).join(' / '),
+    ],
+    ['Flood, peak/s', ({ flooded }) => flooded.peak, 0],
+    [
+      'New-key tokens refused: calm / flood',
+      ({ rotation, flooded }) => `${rotation.lostNew} / ${flooded.rotation.lostNew}`,
+    ],
+    [
+      'Old-key tokens refused before: calm / flood',
+      ({ rotation, flooded }) => `${rotation.lostOld} / ${flooded.rotation.lostOld}`,
+    ],
+  ],
+  FLEETS.map((size) => ({
+    size,
+    calm: runUndisturbed(size),
+    outage: runOutage(size),
+    rotation: runRotation(size),
+    flooded: runFlood(size),
+  })),
+)
+printRevocations(FLEETS, SEED)
+printOthers(FLEETS, SEED)

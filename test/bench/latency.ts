@@ -4,12 +4,12 @@ import { parseArgs } from 'node:util'
 
 import { createSigner, forgeries, type Signer } from './inputs.ts'
 import { type KeyServer, listenForKeys } from './key-server.ts'
-import { followLoops, LOOPS_HEADER } from './loops.ts'
+import { printLoops } from './loops.ts'
 import { describeMachine } from './machine.ts'
 import { median, quantile } from './measure.ts'
 import { RS512 } from './signature-kinds.ts'
 import { portcullis, type Subject } from './subjects.ts'
-import { markdownTable } from './table.ts'
+import { type Column, printTable } from './table.ts'
 
 // How long verifications take through rotations and floods, without a server and a load that would wait for each other:
 //
@@ -142,38 +142,32 @@ async function healed(subject: Subject, signer: Signer | undefined): Promise<voi
   }
 }
 
-function rowOf([phase, rounds]: [Phase, readonly Waits[]]): string[] {
-  const shares = [0.5, 0.99, 0.999, 1]
-  const latencies = shares.map((share) =>
-    median(rounds.map(({ accepted }) => quantile(accepted, share))).toFixed(2),
-  )
-  const longestTurn = median(rounds.map((each) => each.longestTurn)).toFixed(1)
-  const refused = rounds.reduce((total, each) => total + each.refused, 0)
-  return [phase, ...latencies, longestTurn, String(refused)]
-}
+const share = (title: string, of: number): Column<[Phase, readonly Waits[]]> => [
+  title,
+  ([, rounds]) => median(rounds.map(({ accepted }) => quantile(accepted, of))),
+]
 
 async function printRotations(): Promise<void> {
   const waits = await followRotations()
-  console.log(
-    `Milliseconds; medians of ${ROUNDS} rounds of ${PHASE / 1000} s, ${PER_MILLISECOND * 1000} verifications a second; the endpoint takes ${ROTATION_TRIP} ms.\n`,
+  printTable(
+    `Milliseconds; medians of ${ROUNDS} rounds of ${PHASE / 1000} s, ${PER_MILLISECOND * 1000} verifications a second; the endpoint takes ${ROTATION_TRIP} ms.`,
+    [
+      ['Portcullis', ([phase]) => phase],
+      share('p50', 0.5),
+      share('p99', 0.99),
+      share('p999', 0.999),
+      share('longest', 1),
+      [
+        'longest turn of the event loop',
+        ([, rounds]) => median(rounds.map((each) => each.longestTurn)),
+        1,
+      ],
+      ['refused', ([, rounds]) => rounds.reduce((total, each) => total + each.refused, 0), 0],
+    ],
+    waits,
   )
-  const header = [
-    'Portcullis',
-    'p50',
-    'p99',
-    'p999',
-    'longest',
-    'longest turn of the event loop',
-    'refused',
-  ]
-  console.log(`${markdownTable(header, [...waits].map(rowOf))}\n`)
-}
-
-async function printLoops(): Promise<void> {
-  console.log(`Loops that await each of ${IN_LOOPS} new tokens; medians of ${ROUNDS} rounds.\n`)
-  console.log(markdownTable(LOOPS_HEADER, await followLoops(IN_LOOPS, ROUNDS)))
 }
 
 console.log(`${describeMachine()}\n`)
 if (flags.loops !== true) await printRotations()
-await printLoops()
+await printLoops(IN_LOOPS, ROUNDS)

@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
-import { mainThread, median } from './measure.ts'
+import { inTurn, mainThread, median } from './measure.ts'
 import { ES256, RS512, type SignatureKind } from './signature-kinds.ts'
 import { jose, portcullis, type Subject } from './subjects.ts'
+import { printTable } from './table.ts'
 
 // What loops that await each of many new tokens do to everything else in the process: how long the event loop stands still.
 
@@ -47,53 +48,40 @@ async function run(subject: Subject, tokens: readonly string[], count: number): 
   return { longest: longest / 1000, tokens: most, cost }
 }
 
-export const LOOPS_HEADER = [
-  'Tokens',
-  'loops',
-  'Verifier',
-  'longest between two iterations, ms',
-  'most tokens between two',
-  'main thread, µs/token',
-]
-
 /** Medians of some rounds, in which the verifiers alternate. */
-export async function followLoops(tokenCount: number, rounds: number): Promise<string[][]> {
-  const rows: string[][] = []
+export async function printLoops(tokenCount: number, rounds: number): Promise<void> {
+  const rows: (readonly [kind: SignatureKind, loops: number, Subject, readonly Loops[]])[] = []
   for (const kind of [RS512, ES256]) {
-    for (const count of [1, 64]) rows.push(...(await compare(kind, { tokenCount, rounds, count })))
-  }
-  return rows
-}
-
-async function compare(
-  kind: SignatureKind,
-  {
-    tokenCount,
-    rounds,
-    count,
-  }: { readonly tokenCount: number; readonly rounds: number; readonly count: number },
-): Promise<string[][]> {
-  const signer = createSigner(kind)
-  const keyServer = await listenForKeys(signer.jwk)
-  // More than a verifier remembers: each is new when its turn comes.
-  const tokens = Array.from({ length: tokenCount }, (_, index) => signer.token(index))
-  const subjects = [portcullis, jose].map((make) =>
-    make({ jwk: signer.jwk, kind, urls: keyServer.urls }),
-  )
-  const measured = new Map(subjects.map((subject): [Subject, Loops[]] => [subject, []]))
-  for (let round = -1; round < rounds; round += 1) {
-    for (const [subject, results] of measured) {
-      const result = await run(subject, tokens, count)
-      if (round >= 0) results.push(result)
+    const signer = createSigner(kind)
+    const keyServer = await listenForKeys(signer.jwk)
+    // More than a verifier remembers: each is new when its turn comes.
+    const tokens = Array.from({ length: tokenCount }, (_, index) => signer.token(index))
+    for (const count of [1, 64]) {
+      const setting = { jwk: signer.jwk, kind, urls: keyServer.urls }
+      const subjects = [portcullis, jose].map((make) => make(setting))
+      const measured = await inTurn(
+        subjects,
+        rounds,
+        async (each) => await run(each, tokens, count),
+      )
+      for (const [subject, results] of measured) rows.push([kind, count, subject, results])
     }
+    keyServer.close()
   }
-  keyServer.close()
-  return [...measured].map(([{ name }, results]) => [
-    kind.name,
-    String(count),
-    name,
-    median(results.map(({ longest }) => longest)).toFixed(1),
-    median(results.map((each) => each.tokens)).toFixed(0),
-    median(results.map(({ cost }) => cost)).toFixed(0),
-  ])
+  printTable(
+    `Loops that await each of ${tokenCount} new tokens; medians of ${rounds} rounds.`,
+    [
+      ['Tokens', ([{ name }]) => name],
+      ['loops', ([, loops]) => loops, 0],
+      ['Verifier', ([, , { name }]) => name],
+      [
+        'longest between two iterations, ms',
+        ([, , , all]) => median(all.map((each) => each.longest)),
+        1,
+      ],
+      ['most tokens between two', ([, , , all]) => median(all.map((each) => each.tokens)), 0],
+      ['main thread, µs/token', ([, , , all]) => median(all.map((each) => each.cost)), 0],
+    ],
+    rows,
+  )
 }

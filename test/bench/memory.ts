@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describeMachine } from './machine.ts'
 import { type Growth, VERIFIERS } from './memory-child.ts'
 import { flags } from './report.ts'
-import { markdownTable } from './table.ts'
+import { type Column, printTable } from './table.ts'
 
 // What remembering costs, and what is left after very many tokens:
 //
@@ -32,32 +32,31 @@ function measureGrowth(scenario: string, name: string, count: number): Growth {
   return JSON.parse(stdout) as Growth
 }
 
-function printRemembered(): void {
-  const rows = VERIFIERS.map((name) => {
-    const { heap, external, count } = measureGrowth('remembered', name, REMEMBERED)
-    return [name, (heap / count).toFixed(0), (external / count).toFixed(0)]
-  })
-  console.log(`Octets for each of ${REMEMBERED} remembered tokens of 700:\n`)
-  console.log(`${markdownTable(['Verifier', 'heap', 'outside of it'], rows)}\n`)
+interface Row {
+  readonly name: string
+  readonly growth: Growth
 }
 
-function printDistinct(): void {
-  const rows = LASTING.map((name) => growthRow(name, measureGrowth('distinct', name, DISTINCT)))
-  console.log(`MB more after ${DISTINCT} distinct tokens, with room for 1,000:\n`)
-  console.log(`${markdownTable(['Verifier', 'heap', 'outside of it', 'resident'], rows)}\n`)
-}
-
-function printRandomKids(): void {
-  const row = growthRow('Portcullis', measureGrowth('random kids', '', RANDOM_KIDS))
-  console.log(`MB more after ${RANDOM_KIDS} forged tokens, each with a random kid:\n`)
-  console.log(`${markdownTable(['Verifier', 'heap', 'outside of it', 'resident'], [row])}\n`)
-}
-
-function growthRow(name: string, { heap, external, resident }: Growth): string[] {
-  return [name, ...[heap, external, resident].map((octets) => (octets / 1e6).toFixed(1))]
-}
+const megabytes: readonly Column<Row>[] = [
+  ['Verifier', ({ name }) => name],
+  ['heap', ({ growth }) => growth.heap / 1e6, 1],
+  ['outside of it', ({ growth }) => growth.external / 1e6, 1],
+  ['resident', ({ growth }) => growth.resident / 1e6, 1],
+]
+const rowsOf = (scenario: string, names: readonly string[], count: number) =>
+  names.map((name): Row => ({ name, growth: measureGrowth(scenario, name, count) }))
 
 console.log(`${describeMachine()}\n`)
-printRemembered()
-printDistinct()
-printRandomKids()
+printTable(
+  `Octets for each of ${REMEMBERED} remembered tokens of 700:`,
+  [
+    ['Verifier', ({ name }) => name],
+    ['heap', ({ growth: { heap, count } }) => heap / count, 0],
+    ['outside of it', ({ growth: { external, count } }) => external / count, 0],
+  ],
+  rowsOf('remembered', VERIFIERS, REMEMBERED),
+)
+const distinct = `MB more after ${DISTINCT} distinct tokens, with room for 1,000:`
+printTable(distinct, megabytes, rowsOf('distinct', LASTING, DISTINCT))
+const forged = `MB more after ${RANDOM_KIDS} forged tokens, each with a random kid:`
+printTable(forged, megabytes, rowsOf('random kids', ['Portcullis'], RANDOM_KIDS))

@@ -8,7 +8,7 @@ import {
 } from './simulated-introspection.ts'
 import { startPolling } from './simulated-polls.ts'
 import { octetsOfOneRevocation } from './simulated-replicas.ts'
-import { markdownTable } from './table.ts'
+import { printTable } from './table.ts'
 
 // What fleets ask of an introspection endpoint and of a transmitter of security events.
 
@@ -17,16 +17,6 @@ const TOKENS = 10
 const DEPLOY = 10
 const SETTLED = 120
 const WATCHED = 300
-
-const HEADER = [
-  'Processes',
-  'Introspection: steady, requests/s',
-  'Deploy, peak/s',
-  'Outage, requests/s',
-  'Polls: steady, requests/s',
-  'Polls: outage, requests/s',
-  'One pushed event: requests, KB from Redis',
-]
 
 type Start = (
   queue: EventQueue,
@@ -67,24 +57,24 @@ export const introspect: Start = (queue, endpoint, random, from) => {
 }
 
 /** What fleets ask of an introspection endpoint, and of a transmitter. */
-export function othersTable(sizes: readonly number[], seed: number): string {
-  const assumed = `${TOKENS} opaque tokens at each process, each once a second. Outages without their first minute.`
-  return `${assumed}\n\n${markdownTable(
-    HEADER,
-    sizes.map((size) => row(size, seed)),
-  )}`
-}
-
-function row(size: number, seed: number): string[] {
-  const introspection = runAsking(size, seed, introspect)
-  const polls = runAsking(size, seed, startPolling)
-  return [
-    String(size),
-    introspection.steady.toFixed(2),
-    String(introspection.deployPeak),
-    introspection.outage.toFixed(2),
-    polls.steady.toFixed(2),
-    polls.outage.toFixed(2),
-    `1, ${(octetsOfOneRevocation(size) / 1e3).toFixed(1)}`,
-  ]
+export function printOthers(sizes: readonly number[], seed: number): void {
+  printTable(
+    `${TOKENS} opaque tokens at each process, each once a second. Outages without their first minute.`,
+    [
+      ['Processes', ([size]) => size, 0],
+      ['Introspection: steady, requests/s', ([, introspection]) => introspection.steady],
+      ['Deploy, peak/s', ([, introspection]) => introspection.deployPeak, 0],
+      ['Outage, requests/s', ([, introspection]) => introspection.outage],
+      ['Polls: steady, requests/s', ([, , polls]) => polls.steady],
+      ['Polls: outage, requests/s', ([, , polls]) => polls.outage],
+      [
+        'One pushed event: requests, KB from Redis',
+        ([size]) => `1, ${(octetsOfOneRevocation(size) / 1e3).toFixed(1)}`,
+      ],
+    ],
+    sizes.map(
+      (size) =>
+        [size, runAsking(size, seed, introspect), runAsking(size, seed, startPolling)] as const,
+    ),
+  )
 }

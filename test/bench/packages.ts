@@ -3,59 +3,44 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 
 import { type Dependencies, FRAMEWORKS } from '../frameworks/packages.ts'
 import { install, pack } from '../publishing/packed/consumers.ts'
 import type { Import } from './import-child.ts'
-import { installSize } from './install-size.ts'
+import { type InstallSize, installSize } from './install-size.ts'
 import { describeMachine } from './machine.ts'
-import { median } from './measure.ts'
-import { markdownTable } from './table.ts'
+import { inTurn, median, medianRatio } from './measure.ts'
+import { flags } from './report.ts'
+import { printTable } from './table.ts'
 
 // What it takes to install and to import each package, beside what is usually taken instead: `pnpm bench packages`, with
-// `--quick` in a third of the time.
+// `--quick` once.
 //
 // All are installed in a project of their own, ours as they would be published. So the alternatives, of which some bring a
 // hundred packages, are no dependencies of this repository.
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
-const STARTS = values.quick ? 7 : 21
+const STARTS = flags.quick ? 1 : 21
 
-/** What is usually taken in the place of a package of ours. */
-interface Alternatives {
-  /** Whether it is run, and cannot be imported. */
-  readonly isProgram?: boolean
-  /** Each a list of modules that are taken together. */
-  readonly others: readonly (readonly string[])[]
+/** What is usually taken in the place of a package of ours: each a list of modules that are taken together. */
+const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  '@portcullis/core': ['jose', 'jsonwebtoken jwks-rsa', 'aws-jwt-verify', 'fast-jwt get-jwks'],
+  '@portcullis/express': [
+    'express-jwt jwks-rsa',
+    'passport passport-jwt jwks-rsa',
+    'express-oauth2-jwt-bearer',
+  ],
+  '@portcullis/koa': ['koa-jwt jwks-rsa'],
+  '@portcullis/fastify': ['@fastify/jwt get-jwks'],
+  '@portcullis/hono': ['hono/jwk'],
+  '@portcullis/nest': ['@nestjs/passport passport passport-jwt @nestjs/jwt jwks-rsa'],
+  '@portcullis/client': ['openid-client'],
+  '@portcullis/introspection': ['oauth4webapi'],
+  '@portcullis/metrics': ['prom-client'],
+  '@portcullis/redis': ['@redis/client'],
+  '@portcullis/testing': ['mock-jwks'],
 }
-
-/** What has no row is measured alone. */
-const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
-  '@portcullis/core': {
-    others: [['jose'], ['jsonwebtoken', 'jwks-rsa'], ['aws-jwt-verify'], ['fast-jwt', 'get-jwks']],
-  },
-  '@portcullis/express': {
-    others: [
-      ['express-jwt', 'jwks-rsa'],
-      ['passport', 'passport-jwt', 'jwks-rsa'],
-      ['express-oauth2-jwt-bearer'],
-    ],
-  },
-  '@portcullis/koa': { others: [['koa-jwt', 'jwks-rsa']] },
-  '@portcullis/fastify': { others: [['@fastify/jwt', 'get-jwks']] },
-  '@portcullis/hono': { others: [['hono/jwk']] },
-  '@portcullis/nest': {
-    others: [['@nestjs/passport', 'passport', 'passport-jwt', '@nestjs/jwt', 'jwks-rsa']],
-  },
-  '@portcullis/client': { others: [['openid-client']] },
-  '@portcullis/introspection': { others: [['oauth4webapi']] },
-  '@portcullis/metrics': { others: [['prom-client']] },
-  '@portcullis/providers': { others: [] },
-  '@portcullis/redis': { others: [['@redis/client']] },
-  '@portcullis/cli': { isProgram: true, others: [] },
-  '@portcullis/testing': { others: [['mock-jwks']] },
-}
+/** It is run, and cannot be imported. */
+const PROGRAM = '@portcullis/cli'
 
 const VERSIONS: Readonly<Record<string, string>> = {
   ...FRAMEWORKS,
@@ -94,31 +79,32 @@ try {
   const consumer = join(work, 'consumer')
   await install(consumer, tarballs, VERSIONS)
   cpSync(join(here, 'import-child.ts'), join(consumer, 'import-child.ts'))
-  const imports = importAll(groups.flat().filter(isImported), consumer)
-  const rows = groups.flatMap(([ours, ...others]) =>
-    [ours, ...others].map((subject) => {
-      const title = subject.modules.join(' + ')
-      return [title].concat(
-        sizeCells(subject, consumer),
-        timeCells(imports.get(subject), imports.get(ours)),
-      )
-    }),
+  const imported = groups.flat().filter(({ modules: [name] }) => name !== PROGRAM)
+  const imports = await inTurn(imported, STARTS, (subject) => importOnce(subject, consumer), 0)
+  const rows = groups.flatMap((group) => group.map((subject) => [subject, group[0]] as const))
+  const sizeOf = (subject: Subject) => sizeIn(consumer, subject)
+  console.log(describeMachine())
+  printTable(
+    `Without peers. Import: milliseconds, medians of ${STARTS} fresh processes in turn.`,
+    [
+      ['Package', ([{ modules }]) => modules.join(' + ')],
+      ['packages', ([subject]) => sizeOf(subject).packages, 0],
+      ['files', ([subject]) => sizeOf(subject).files, 0],
+      ['kB', ([subject]) => sizeOf(subject).size / 1000, 0],
+      ['kB of its own', ([subject]) => sizeOf(subject).ownSize / 1000, 0],
+      [
+        'import',
+        ([subject]) => median((imports.get(subject) ?? []).map(({ elapsed }) => elapsed)),
+        1,
+      ],
+      ['CPU', ([subject]) => median((imports.get(subject) ?? []).map(({ cpu }) => cpu)), 1],
+      [
+        'CPU, times ours',
+        ([subject, ours]) => medianRatio(imports.get(subject), imports.get(ours), ({ cpu }) => cpu),
+      ],
+    ],
+    rows,
   )
-  console.log(`${describeMachine()}\n`)
-  console.log(
-    `Without peers. Import: milliseconds, medians of ${STARTS} fresh processes in turn.\n`,
-  )
-  const header = [
-    'Package',
-    'packages',
-    'files',
-    'kB',
-    'kB of its own',
-    'import',
-    'CPU',
-    'CPU, times ours',
-  ]
-  console.log(markdownTable(header, rows))
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
@@ -126,8 +112,8 @@ try {
 /** A package of ours, and what is taken instead. */
 function groupOf(name: string): readonly [ours: Subject, ...others: Subject[]] {
   const frameworks = peersOf(name)
-  const { others } = ALTERNATIVES[name] ?? { others: [] }
-  return [{ modules: [name], frameworks }, ...others.map((modules) => ({ modules, frameworks }))]
+  const others = (OTHERS[name] ?? []).map((list) => ({ modules: list.split(' '), frameworks }))
+  return [{ modules: [name], frameworks }, ...others]
 }
 
 /** Nest needs `reflect-metadata`, which is its last one, before the others. */
@@ -138,39 +124,10 @@ function peersOf(name: string): readonly string[] {
   return frameworks.toReversed()
 }
 
-function sizeCells({ modules, frameworks }: Subject, consumer: string): string[] {
+function sizeIn(consumer: string, { modules, frameworks }: Subject): InstallSize {
   // A framework may have an alternative in itself, which then brings nothing.
   const added = modules.map(packageOf).filter((name) => !frameworks.includes(name))
-  const { packages, files, size, ownSize } = installSize(added, join(consumer, 'package.json'))
-  const kilobytes = [size, ownSize].map((bytes) => (bytes / 1000).toFixed(0))
-  return [String(packages), String(files), ...kilobytes]
-}
-
-function isImported({ modules: [name = ''] }: Subject): boolean {
-  return ALTERNATIVES[name]?.isProgram !== true
-}
-
-/** A ratio is taken within a round: the machine may be busy with something else for a while. */
-function timeCells(imports: readonly Import[] = [], ofOurs: readonly Import[] = []): string[] {
-  if (imports.length === 0) return ['', '', '']
-  const ratios = imports.map(({ cpu }, round) => cpu / (ofOurs[round]?.cpu ?? Number.NaN))
-  return [
-    median(imports.map(({ elapsed }) => elapsed)).toFixed(1),
-    median(imports.map(({ cpu }) => cpu)).toFixed(1),
-    median(ratios).toFixed(2),
-  ]
-}
-
-/** One of each round. */
-function importAll(
-  subjects: readonly Subject[],
-  consumer: string,
-): ReadonlyMap<Subject, readonly Import[]> {
-  const imports = new Map(subjects.map((subject): [Subject, Import[]] => [subject, []]))
-  for (let round = 0; round < STARTS; round += 1) {
-    for (const [subject, measured] of imports) measured.push(importOnce(subject, consumer))
-  }
-  return imports
+  return installSize(added, join(consumer, 'package.json'))
 }
 
 function importOnce({ modules, frameworks }: Subject, consumer: string): Import {

@@ -13,7 +13,7 @@ import {
   jsonwebtokenWithJwksRsa,
   portcullis,
 } from './subjects.ts'
-import { markdownTable } from './table.ts'
+import { printTable } from './table.ts'
 
 // How long verifications take while keys are fetched again from an endpoint that needs half a second:
 //
@@ -32,12 +32,13 @@ const signer = createSigner()
 const octets = octetsOf(Array.from({ length: 2048 }, (_, index) => signer.token(index)))
 
 interface Latency {
+  readonly name: string
   /** Milliseconds, of those that came while no request was under way. */
   readonly idle: readonly number[]
   readonly refreshing: readonly number[]
 }
 
-async function follow(factory: typeof portcullis): Promise<[name: string, latency: Latency]> {
+async function follow(factory: typeof portcullis): Promise<Latency> {
   const keyServer = await listenForKeys(signer.jwk)
   const subject = factory({ jwk: signer.jwk, urls: keyServer.urls, lifetime: LIFETIME })
   const take = takeInTurn(octets)
@@ -63,7 +64,7 @@ async function follow(factory: typeof portcullis): Promise<[name: string, latenc
   }
   await Promise.all(running)
   keyServer.close()
-  return [subject.name, { idle, refreshing }]
+  return { name: subject.name, idle, refreshing }
 }
 
 async function ended(verification: () => unknown): Promise<number> {
@@ -71,20 +72,24 @@ async function ended(verification: () => unknown): Promise<number> {
   return performance.now()
 }
 
-const rows: string[][] = []
+const rows: Latency[] = []
 for (const factory of [
   portcullis,
   jose,
   expressOauth2,
   jsonwebtokenWithJwksRsa,
   fastJwtWithGetJwks,
-]) {
-  const [name, { idle, refreshing }] = await follow(factory)
-  const [atRest, during] = [quantile(idle, 0.99), quantile(refreshing, 0.99)]
-  const figures = [atRest, during, during - atRest, Math.max(...refreshing)]
-  rows.push([name, String(refreshing.length), ...figures.map((figure) => figure.toFixed(1))])
-}
+])
+  rows.push(await follow(factory))
 console.log(`${describeMachine()}\n`)
-console.log(`Milliseconds; keys are used for ${LIFETIME} s, the endpoint takes ${ROUND_TRIP} ms.\n`)
-const header = ['Verifier', 'tokens during a refresh', 'p99 idle', 'p99 then', 'more', 'longest']
-console.log(markdownTable(header, rows))
+printTable(
+  `Milliseconds; keys are used for ${LIFETIME} s, the endpoint takes ${ROUND_TRIP} ms.`,
+  [
+    ['Verifier', ({ name }) => name],
+    ['tokens during a refresh', ({ refreshing }) => refreshing.length, 0],
+    ['p99 idle', ({ idle }) => quantile(idle, 0.99), 1],
+    ['p99 then', ({ refreshing }) => quantile(refreshing, 0.99), 1],
+    ['longest', ({ refreshing }) => Math.max(...refreshing), 1],
+  ],
+  rows,
+)

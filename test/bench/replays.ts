@@ -7,7 +7,7 @@ import { startRedis } from '../simulation/redis/redis-server.ts'
 import { describeMachine } from './machine.ts'
 import { median, quantile } from './measure.ts'
 import { flags } from './report.ts'
-import { markdownTable } from './table.ts'
+import { printTable } from './table.ts'
 
 // What it costs to remember used proofs, of whose number a flood decides:
 //
@@ -42,58 +42,55 @@ function heap(): number {
   return process.memoryUsage().heapUsed
 }
 
-interface Flood {
-  readonly memory: LocalReplays
-  readonly keys: number
+interface Part {
   readonly what: string
+  readonly asked: string
+  readonly answers: string
+  /** Nanoseconds. */
+  readonly cost: number
+  readonly octets: number
 }
 
 /** A flood of distinct proofs, in parts: first those that there is room for, then as many again. */
-function flooded({ memory, keys, what }: Flood): readonly (readonly string[])[] {
-  const answers = new Map<string, number>()
+function flooded(what: string, memory: LocalReplays, keys: number): readonly Part[] {
   const before = heap()
-  const costOf = (first: number): number => {
-    const proofs = Array.from({ length: PROOFS }, (_, index) => proofOf(first + index, keys))
+  return [
+    ['the first ones', 0],
+    ['as many others', PROOFS],
+    ['the first ones again', 0],
+  ].map(([asked, first]): Part => {
+    const proofs = Array.from({ length: PROOFS }, (_, index) =>
+      proofOf(Number(first) + index, keys),
+    )
+    const answers = new Map<string, number>()
     const start = process.hrtime.bigint()
     for (const proof of proofs) {
       const answer = memory.remember(proof, NOW)
       answers.set(answer, (answers.get(answer) ?? 0) + 1)
     }
-    return Number(process.hrtime.bigint() - start) / PROOFS
-  }
-  const said = () => {
-    const text = [...answers].map(([answer, count]) => `${count} ${answer}`).join(', ')
-    answers.clear()
-    return text
-  }
-  const row = (part: string, cost: number) => {
-    const octets = heap() - before
-    return [what, part, said(), cost.toFixed(0), (octets / 2 ** 20).toFixed(1)]
-  }
-  return [
-    row(`${PROOFS} proofs`, costOf(0)),
-    row('as many others', costOf(PROOFS)),
-    row('the first ones again', costOf(0)),
-  ]
+    const cost = Number(process.hrtime.bigint() - start) / PROOFS
+    const said = [...answers].map(([answer, count]) => `${count} ${answer}`).join(', ')
+    return { what, asked: String(asked), answers: said, cost, octets: heap() - before }
+  })
 }
 
 function printFloods(): void {
-  const floods: readonly Flood[] = [
-    {
-      memory: localReplays({ max: PROOFS, maxPerKey: PROOFS }),
-      keys: thumbprints.length,
-      what: `room for ${PROOFS}, ${thumbprints.length} keys`,
-    },
-    { memory: localReplays(), keys: 1, what: 'by default, one key' },
-  ]
-  const header = [
-    '`localReplays`',
-    'is asked for',
-    'answers',
-    'ns each',
-    'MiB of heap since its start',
-  ]
-  console.log(`${markdownTable(header, floods.flatMap(flooded))}\n`)
+  const keys = thumbprints.length
+  const room = localReplays({ max: PROOFS, maxPerKey: PROOFS })
+  printTable(
+    `${PROOFS} proofs each:`,
+    [
+      ['`localReplays`', ({ what }) => what],
+      ['is asked for', ({ asked }) => asked],
+      ['answers', ({ answers }) => answers],
+      ['ns each', ({ cost }) => cost, 0],
+      ['MiB of heap since its start', ({ octets }) => octets / 2 ** 20, 1],
+    ],
+    [
+      ...flooded(`room for them, ${keys} keys`, room, keys),
+      ...flooded('by default, one key', localReplays(), 1),
+    ],
+  )
 }
 
 /** How long each answer takes, so many being asked for at once. */
@@ -101,7 +98,8 @@ async function printRedis(): Promise<void> {
   await using server = await startRedis()
   await using memory = redisReplays({ url: server.url })
   await memory.ready()
-  const rows: string[][] = []
+  const rows: (readonly [atOnce: number, times: readonly number[], wall: number, cpu: number])[] =
+    []
   let next = 0
   for (const atOnce of [1, AT_ONCE]) {
     const times: number[] = []
@@ -120,23 +118,19 @@ async function printRedis(): Promise<void> {
     }
     const wall = performance.now() - start
     const { user, system } = process.cpuUsage(before)
-    rows.push([
-      String(atOnce),
-      median(times).toFixed(2),
-      quantile(times, 0.99).toFixed(2),
-      ((1000 * times.length) / wall).toFixed(0),
-      ((user + system) / times.length).toFixed(1),
-    ])
+    rows.push([atOnce, times, wall, user + system])
   }
-  const header = [
-    'Asked at once',
-    'median, ms',
-    'p99, ms',
-    'proofs a second',
-    'CPU of the process, µs each',
-  ]
-  console.log(`\`redisReplays\`, with a server of this machine, ${ASKED} proofs each:\n`)
-  console.log(`${markdownTable(header, rows)}\n`)
+  printTable(
+    `\`redisReplays\`, with a server of this machine, ${ASKED} proofs each:`,
+    [
+      ['Asked at once', ([atOnce]) => atOnce, 0],
+      ['median, ms', ([, times]) => median(times)],
+      ['p99, ms', ([, times]) => quantile(times, 0.99)],
+      ['proofs a second', ([, times, wall]) => (1000 * times.length) / wall, 0],
+      ['CPU of the process, µs each', ([, times, , cpu]) => cpu / times.length, 1],
+    ],
+    rows,
+  )
 }
 
 console.log(`${describeMachine()}\n`)
