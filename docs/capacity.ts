@@ -9,36 +9,28 @@ import { tableOf } from './parts.ts'
 
 const PROCESSES = new Set(['50', '100', '10000'])
 
+const FLEET = [
+  'Processes',
+  'Keys: steady, requests/s',
+  'Keys: deploy, peak/s',
+  'Keys: outage, requests/s',
+  'Keys: rotation, in all',
+  'Revocations: commands/s',
+  'One revocation, KB',
+]
+
 /** Requests of all processes to the key endpoint of an issuer, and to the Redis with its revocations. */
 export function tableOfFleet(): string {
-  const keys = rowsUnder('What a fleet asks of one key endpoint')
   const revocations = rowsUnder('What a fleet asks of the Redis with its revocations')
+  const keys = rowsUnder('What a fleet asks of one key endpoint')
   const rows = keys.map(
-    ([processes = '', steady = '', deploy = '', outage = '', , rotation = ''], at) => {
+    ([size = '', steady = '', deploy = '', outage = '', , rotation = ''], at) => {
       const [, quiet = '', , , sent = ''] = revocations[at] ?? []
-      return [
-        processes,
-        steady,
-        deploy,
-        outage.replace(/ .*/, ''),
-        rotation.replace(/.*\/ /, ''),
-        quiet,
-        sent,
-      ]
+      const own = [size, steady, deploy, outage.replace(/ .*/, ''), rotation.replace(/.*\/ /, '')]
+      return [...own, quiet, sent]
     },
   )
-  return tableOf(
-    [
-      'Processes',
-      'Keys: steady, requests/s',
-      'Keys: deploy, peak/s',
-      'Keys: outage, requests/s',
-      'Keys: rotation, in all',
-      'Revocations: commands/s',
-      'One revocation, KB',
-    ],
-    rows,
-  )
+  return tableOf(FLEET, rows)
 }
 
 /** The same of an introspection endpoint, and of a transmitter of events. */

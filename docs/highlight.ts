@@ -11,37 +11,24 @@ import { LANGUAGES } from './pages.ts'
 // Code in colour. The page names what a piece of code is by a class, and the style sheet gives it a colour for each scheme: a
 // `style` at each word would be against the policy of the site.
 
-/** Colours that stand for classes. */
-const CLASSES = new Map([
-  ['#000001', ''],
-  ['#000002', 'c-comment'],
-  ['#000003', 'c-string'],
-  ['#000004', 'c-keyword'],
-  ['#000005', 'c-name'],
-  ['#000006', 'c-call'],
-  ['#000007', 'c-added'],
-  ['#000008', 'c-removed'],
-])
-
-const SCOPES: readonly (readonly [color: string, scopes: readonly string[]])[] = [
-  ['#000002', ['comment', 'punctuation.definition.comment']],
-  ['#000003', ['string', 'constant.numeric', 'constant.language', 'punctuation.definition.string']],
-  ['#000004', ['keyword', 'storage', 'keyword.operator.expression', 'variable.language']],
-  ['#000001', ['keyword.operator', 'punctuation', 'meta.brace']],
+/** What the grammars call the pieces of each class. The order decides: a later row is asked first. */
+const CLASSES: readonly (readonly [name: string, scopes: string])[] = [
+  ['', ''],
+  ['c-comment', 'comment, punctuation.definition.comment'],
+  ['c-string', 'string, constant.numeric, constant.language, punctuation.definition.string'],
+  ['c-keyword', 'keyword, storage, keyword.operator.expression, variable.language'],
+  ['', 'keyword.operator, punctuation, meta.brace'],
   [
-    '#000005',
-    [
-      'support.type.property-name',
-      'entity.name.type',
-      'support.class',
-      'entity.name.tag',
-      'constant.other.option',
-    ],
+    'c-name',
+    'support.type.property-name, entity.name.type, support.class, entity.name.tag, constant.other.option',
   ],
-  ['#000006', ['entity.name.function', 'support.function', 'entity.name.command']],
-  ['#000007', ['markup.inserted', 'punctuation.definition.inserted']],
-  ['#000008', ['markup.deleted', 'punctuation.definition.deleted']],
+  ['c-call', 'entity.name.function, support.function, entity.name.command'],
+  ['c-added', 'markup.inserted, punctuation.definition.inserted'],
+  ['c-removed', 'markup.deleted, punctuation.definition.deleted'],
 ]
+
+/** A colour that stands for a class. */
+const colourOf = (place: number) => `#00000${place}`
 
 const NAMES = {
   sh: 'shellscript',
@@ -62,12 +49,12 @@ export async function createHighlighter(): Promise<(code: string, language: stri
       {
         name: 'classes',
         type: 'light',
-        fg: '#000001',
+        fg: colourOf(0),
         bg: '#ffffff',
-        settings: [
-          { settings: { foreground: '#000001' } },
-          ...SCOPES.map(([foreground, scope]) => ({ scope: [...scope], settings: { foreground } })),
-        ],
+        settings: CLASSES.map(([, scopes], place) => ({
+          ...(scopes !== '' && { scope: scopes.split(', ') }),
+          settings: { foreground: colourOf(place) },
+        })),
       },
     ],
   })
@@ -82,8 +69,10 @@ export async function createHighlighter(): Promise<(code: string, language: stri
       .map((tokens) =>
         tokens
           .map(({ content, variants }) => {
-            const name = CLASSES.get((variants['one']?.color ?? '#000001').toLowerCase())
-            return name ? `<span class="${name}">${escaped(content)}</span>` : escaped(content)
+            const [name] = CLASSES[Number(variants['one']?.color?.at(-1) ?? 0)] ?? ['']
+            return name === ''
+              ? escaped(content)
+              : `<span class="${name}">${escaped(content)}</span>`
           })
           .join(''),
       )

@@ -1,5 +1,6 @@
 import MarkdownIt from 'markdown-it'
 
+import { slugsOf } from '../test/documents/markdown.ts'
 import { createHighlighter, escaped } from './highlight.ts'
 
 // Markdown as HTML: headings that can be linked to as GitHub does, tables and code that scroll by themselves, and no `style`.
@@ -57,7 +58,9 @@ export async function createRenderer(): Promise<(markdown: string) => Rendered> 
       if (inline === undefined) return []
       return [{ level: Number(token.tag.slice(1)), id: '', text: wordsOf(inline) }]
     })
-    const named = withIds(headings)
+    // As GitHub names them, so that links lead to the same place there.
+    const slugs = slugsOf(headings.map((heading) => heading.text))
+    const named = headings.map((heading, at) => ({ ...heading, id: slugs[at] ?? '' }))
     let next = 0
     for (const token of tokens) {
       if (token.type === 'heading_open') token.attrSet('id', named[next++]?.id ?? '')
@@ -85,19 +88,5 @@ function columnsOf(tokens: readonly Token[], at: number): readonly string[] {
   return tokens.slice(at, end).flatMap((token) => {
     const words = token.type === 'inline' ? wordsOf(token).trim() : ''
     return words === '' ? [] : [words]
-  })
-}
-
-/** As GitHub names them, so that links lead to the same place there. */
-function withIds(headings: readonly Heading[]): readonly Heading[] {
-  const seen = new Map<string, number>()
-  return headings.map((heading) => {
-    const slug = heading.text
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
-      .replaceAll(' ', '-')
-    const count = seen.get(slug) ?? 0
-    seen.set(slug, count + 1)
-    return { ...heading, id: count === 0 ? slug : `${slug}-${count}` }
   })
 }

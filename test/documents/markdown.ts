@@ -49,26 +49,22 @@ export function exampleOf(markdown: string, place: number): string {
   return code
 }
 
-/** An example with the lines that its document has for the token service in place of its own, as the document says. */
+/** An example with the lines that a document has for the token service in place of its own, as the document says. */
 export function withTokenService(code: string, lines: string): string {
-  const [, others = ''] = /^import [^\n]*\n\n(.*)$/s.exec(lines) ?? []
-  const changed = code
-    .replace(
-      /^const issuer = .*\nconst audience = .*\n(?:const keys = .*\n)?const verifier = .*\n/m,
-      others,
-    )
-    .replace('discoverKeys', 'remoteKeys')
-  if (others === '' || !changed.includes(others) || changed.includes('discoverKeys')) {
+  const [imports = '', ...others] = lines.split('\n\n')
+  const own =
+    /^const issuer = .*\nconst audience = .*\n(?:const keys = .*\n)?const verifier = .*\n/m
+  const changed = code.replace(own, others.join('\n\n')).replace('discoverKeys', 'remoteKeys')
+  if (!imports.startsWith('import ') || !own.test(code) || changed.includes('discoverKeys'))
     throw new Error('the lines of the token service have no place in the example')
-  }
   return changed
 }
 
-/** The lines that a README has for a token service whose tokens have neither `iss` nor `aud`. */
+/** The lines that a document has for a token service whose tokens have neither `iss` nor `aud`. */
 export function linesForTokenService(markdown: string): string {
+  const isIt = /remoteKeys\(.*issuer: null, audience: null/s
   const found = blocksOf(markdown).find(
-    ({ language, code }) =>
-      language === 'ts' && /remoteKeys\(.*issuer: null, audience: null/s.test(code),
+    ({ language, code }) => language === 'ts' && isIt.test(code),
   )
   if (found === undefined) throw new Error('there are no lines for a token service')
   return found.code
@@ -76,11 +72,7 @@ export function linesForTokenService(markdown: string): string {
 
 /** The first example of a README with those lines. */
 export function exampleWithTokenService(markdown: string): string {
-  const lines = linesForTokenService(markdown)
-  const changed = withTokenService(exampleOf(markdown, 0), lines)
-  const [imports = ''] = lines.split('\n', 1)
-  if (!changed.includes(imports)) throw new Error(`the example does not begin with ${imports}`)
-  return changed
+  return withTokenService(exampleOf(markdown, 0), linesForTokenService(markdown))
 }
 
 export interface Block {
@@ -124,19 +116,24 @@ export function anchorsOf(markdown: string): readonly string[] {
 }
 
 function headingsOf(markdown: string): readonly string[] {
-  const seen = new Map<string, number>()
-  return [...withoutFences(markdown).matchAll(/^#{1,6} +(.*?)(?: +#+)?$/gm)].map(
-    ([, text = '']) => {
-      const slug = text
-        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
-        .replaceAll(' ', '-')
-      const count = seen.get(slug) ?? 0
-      seen.set(slug, count + 1)
-      return count === 0 ? slug : `${slug}-${count}`
-    },
+  const headings = withoutFences(markdown).matchAll(/^#{1,6} +(.*?)(?: +#+)?$/gm)
+  return slugsOf(
+    [...headings].map(([, text = '']) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')),
   )
+}
+
+/** What GitHub names the headings of a document, in their order. */
+export function slugsOf(headings: readonly string[]): readonly string[] {
+  const seen = new Map<string, number>()
+  return headings.map((text) => {
+    const slug = text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
+      .replaceAll(' ', '-')
+    const count = seen.get(slug) ?? 0
+    seen.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
+  })
 }
 
 function withoutFences(markdown: string): string {
