@@ -8,6 +8,7 @@ import { manifestPaths } from '../test/publishing/published.ts'
 import { tableOfRuns } from '../test/simulation/soak/report.ts'
 import { tableOfFleet, tableOfIntrospections } from './capacity.ts'
 import { root } from './entries.ts'
+import { excerptOf } from './excerpts.ts'
 import { migrated } from './migrated.ts'
 import { tableOfMistakes } from './mistakes.ts'
 import { tableOfDefaults, tableOfOptions, tableOfOwnOptions } from './options.ts'
@@ -38,6 +39,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   defaults: tableOfDefaults,
   decisions: listOfDecisions,
   differences: tableOfDifferences,
+  excerpt: excerptOf,
   fleet: tableOfFleet,
   'fleet-introspections': tableOfIntrospections,
   goals: goalsTable,
