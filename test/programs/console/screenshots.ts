@@ -8,8 +8,8 @@ import { launchOptions } from './launch.ts'
 import { isLive } from './live.ts'
 import { serving } from './serving.ts'
 
-// Pictures of the console in both colour schemes and at three widths, with their heights, to be looked at: `node test/draw.ts console [folder]`. The README
-// of the package shows `readme.png`, as docs/console.png.
+// Pictures of the console in both colour schemes and at three widths, with their heights, to be looked at: `node test/draw.ts console [folder]`.
+// examples/README.md shows `readme.png`, as packages/cli/docs/console.png.
 
 const [folder = join(import.meta.dirname, 'screenshots')] = process.argv.slice(2)
 mkdirSync(folder, { recursive: true })
