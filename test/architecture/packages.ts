@@ -19,7 +19,7 @@ cli           | jose                      | try/stage
 cli           | node:buffer               | serve/control
 cli           | node:child_process        | doctor/typescript
 cli           | node:crypto               | *
-cli           | node:events               | try/stage
+cli           | node:events               | commands/serve try/stage
 cli           | node:fs/promises          | *
 cli           | node:http                 | probe/exchange try/stage
 cli           | node:https                | probe/exchange

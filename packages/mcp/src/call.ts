@@ -53,7 +53,6 @@ const MALFORMED: ReadBody = { body: undefined, fault: 'malformed' }
 /** As `parseJson`: levels. */
 const DEEPEST = 1000
 
-/** An object or a list, which octets are not. */
 function isMessage(body: unknown): body is object {
   return typeof body === 'object' && body !== null && !ArrayBuffer.isView(body)
 }

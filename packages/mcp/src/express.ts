@@ -119,7 +119,6 @@ export function expressEndpoint<
   }
 }
 
-/** The handler reads the body. */
 const NOT_READ = { body: undefined, fault: undefined } as const
 
 /** Where calls of tools are judged, the body has to be known: what nobody has parsed yet is read here, whatever its type says it is. */

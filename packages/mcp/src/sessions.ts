@@ -6,7 +6,6 @@ import { LRUCache } from 'lru-cache'
 
 // Whose each session is that this server has begun: bounded in all and for each user.
 
-/** Whose a session is, and where it counts. */
 type Owner = Pick<TokenOwner, 'id' | 'account'>
 
 export interface Sessions {

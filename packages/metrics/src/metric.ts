@@ -95,7 +95,6 @@ export function counter<Message>(
   }
 }
 
-/** The same of how long it took. */
 export function times<Message extends { readonly duration: number }>(
   ...row: Parameters<typeof counter<Message>>
 ): CountedMetric {

@@ -6,10 +6,11 @@ import {
 } from '@nestjs/common'
 import { authorizeRequest, findAuth, type Requirement, type Verifier } from '@portcullis/core'
 import { checkRequirementList } from '@portcullis/core/adapter'
-import { checkOptions, hasMethods, isBoolean, mustBe, ownMembers } from '@portcullis/kit/options'
+import { checkOptions, ownMembers } from '@portcullis/kit/options'
 
 import { callOf } from './context.ts'
 import { refuse } from './exception.ts'
+import { isAny } from './guard.ts'
 import { checkHandler, isOpened } from './handlers.ts'
 import {
   checkClass,
@@ -105,14 +106,17 @@ export interface CurrentAuthOptions {
  *   no token and `optional` is not set.
  */
 export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorator {
-  // Mistake `@CurrentAuth: optional must be true or false`: Write `@CurrentAuth({ optional: true })`.
-  // Mistake `…: verifier must be a verifier`: Give what `createVerifier` returned, such as `PortcullisModule.forRoot({ verifier
-  // })`.
-  checkOptions('@CurrentAuth', options, {
-    optional: isBoolean,
-    verifier: mustBe('a verifier', (value) => hasMethods(value, 'verify')),
-  })
+  checkOptions('@CurrentAuth', options, { optional: isAny, verifier: isAny })
   const { optional = false, verifier } = ownMembers(options)
+  if (typeof optional !== 'boolean') {
+    // Mistake `@CurrentAuth: optional must be true or false`: Write `@CurrentAuth({ optional: true })`.
+    throw new TypeError('@CurrentAuth: optional must be true or false')
+  }
+  if (verifier !== undefined && typeof verifier?.verify !== 'function') {
+    // Mistake `…: verifier must be a verifier`: Give what `createVerifier` returned, such as `PortcullisModule.forRoot({ verifier
+    // })`.
+    throw new TypeError('@CurrentAuth: verifier must be a verifier')
+  }
   return createParamDecorator((_data: unknown, context: ExecutionContext) => {
     const auth = authOf(context, verifier)
     if (auth !== undefined || optional) return auth

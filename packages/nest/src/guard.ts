@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
 import { authenticateRequest, type GuardOptions, type Verifier } from '@portcullis/core'
 import { checkGuardOptions } from '@portcullis/core/adapter'
-import { checkArgument, hasMethods, ownMembers } from '@portcullis/kit/options'
+import { checkArgument, hasMethods, type OptionCheck, ownMembers } from '@portcullis/kit/options'
 
 import { callOf, headersOf } from './context.ts'
 import { refuse } from './exception.ts'
@@ -88,6 +88,9 @@ function split(options: PortcullisGuardOptions<never>): {
   // `onRefusal` gets the requests of the platform. The user has named their type.
   return { verifier, guard: guard as GuardOptions }
 }
+
+/** Where the value is checked afterwards, with a message of its own. */
+export const isAny: OptionCheck = () => undefined
 
 /** A copy of the own members: nothing counts that somebody has put on `Object.prototype`. @throws TypeError */
 export function ownOptions<Options extends object>(caller: string, options: Options): Options {

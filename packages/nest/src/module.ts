@@ -8,16 +8,15 @@ import {
   Scope,
 } from '@nestjs/common'
 import { APP_GUARD, ModuleRef } from '@nestjs/core'
-import {
-  checkArgument,
-  checkOptions,
-  isBoolean,
-  isFunction,
-  type OptionCheck,
-  ownMembers,
-} from '@portcullis/kit/options'
+import { checkOptions, ownMembers } from '@portcullis/kit/options'
 
-import { GUARD_OPTIONS, ownOptions, PortcullisGuard, type PortcullisGuardOptions } from './guard.ts'
+import {
+  GUARD_OPTIONS,
+  isAny,
+  ownOptions,
+  PortcullisGuard,
+  type PortcullisGuardOptions,
+} from './guard.ts'
 
 // The module with which an application states its options and gets the guard.
 
@@ -57,22 +56,23 @@ export class PortcullisModule implements OnModuleInit {
   static forRoot<Request extends object = object>(
     options: PortcullisModuleOptions<Request>,
   ): DynamicModule {
-    const { global = true, ...guard } = ownOptions('PortcullisModule.forRoot', options)
-    // Mistake `PortcullisModule.…: global must be true or false`: `global: true` guards all routes.
-    checkArgument('PortcullisModule.forRoot', 'global', isBoolean(global))
+    const { global, ...guard } = ownOptions('PortcullisModule.forRoot', options)
     // Nest makes guards later. A mistake shows here, where it was made.
     void new PortcullisGuard(guard)
-    return moduleWith({ provide: GUARD_OPTIONS, useValue: guard }, global)
+    return moduleWith({ provide: GUARD_OPTIONS, useValue: guard }, 'forRoot', global)
   }
 
   /** The same with options from a factory. If they are wrong, `NestFactory.create` rejects. */
   static forRootAsync<Request extends object = object, Injected extends unknown[] = []>(
     options: PortcullisModuleAsyncOptions<Request, Injected>,
   ): DynamicModule {
-    // Mistake `PortcullisModule.forRootAsync: useFactory must be a function`: It returns the options, or a promise of them.
-    const checks = { global: isBoolean, imports: isAny, inject: isAny, useFactory: isFunction }
-    checkOptions('PortcullisModule.forRootAsync', options, checks, ['useFactory'])
+    const checks = { global: isAny, imports: isAny, inject: isAny, useFactory: isAny }
+    checkOptions('PortcullisModule.forRootAsync', options, checks)
     const { global, imports = [], inject = [], useFactory } = ownMembers(options)
+    if (typeof useFactory !== 'function') {
+      // Mistake `PortcullisModule.forRootAsync: useFactory must be a function`: It returns the options, or a promise of them.
+      throw new TypeError('PortcullisModule.forRootAsync: useFactory must be a function')
+    }
     const provider: Provider = {
       provide: GUARD_OPTIONS,
       inject,
@@ -82,7 +82,7 @@ export class PortcullisModule implements OnModuleInit {
         return guard
       },
     }
-    return { ...moduleWith(provider, global), imports }
+    return { ...moduleWith(provider, 'forRootAsync', global), imports }
   }
 
   /** Nest 11 leaves out a global guard, without a word, if what it needs is made anew for each request. */
@@ -100,9 +100,11 @@ export class PortcullisModule implements OnModuleInit {
 Module({})(PortcullisModule)
 Inject(ModuleRef)(PortcullisModule, undefined, 0)
 
-const isAny: OptionCheck = () => undefined
-
-function moduleWith(options: Provider, isGlobal = true): DynamicModule {
+function moduleWith(options: Provider, method: string, isGlobal: unknown = true): DynamicModule {
+  if (typeof isGlobal !== 'boolean') {
+    // Mistake `PortcullisModule.…: global must be true or false`: `global: true` guards all routes.
+    throw new TypeError(`PortcullisModule.${method}: global must be true or false`)
+  }
   const global: Provider[] = isGlobal ? [{ provide: APP_GUARD, useExisting: PortcullisGuard }] : []
   return {
     module: PortcullisModule,

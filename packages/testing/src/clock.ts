@@ -37,10 +37,7 @@ export const backgroundClock: Clock = {
 
 /** A clock that moves only when a test moves it. Pass it wherever Portcullis takes a `clock`. */
 export interface ManualClock extends Clock {
-  /**
-   * Moves both times forward. Timers fire in their order, each at its own time. Before the clock moves to the next timer,
-   * promises that the last one resolved go on as far as possible without I/O or cryptography.
-   */
+  /** Moves both times. Timers fire at their own time; between two, promises go on as far as they can without I/O or cryptography. */
   advance(seconds: number): Promise<void>
   /** Sets only the wall time, forward or back, as an administrator does, or as a suspended machine has it. */
   set(now: number): void

@@ -30,17 +30,13 @@ import { signToken, type TokenOptions } from './tokens/token.ts'
 export interface TestIssuer {
   /** The public key of the key pair that it signs with. */
   readonly publicJwk: Readonly<JWK>
-  /**
-   * What a later run needs to continue from here, also in the middle of a rotation. Pass it as the option `key`. Anybody who
-   * has it can sign any token of this issuer.
-   */
+  /** What a later run continues from, as the option `key`, also in the middle of a rotation. Whoever has it can sign any token. */
   privateKeys(): Promise<PrivateKeys>
   /** Seconds from `iat` to `exp` in its tokens. */
   readonly lifetime: number
   /**
-   * All options for `createVerifier`. The keys come from the issuer's service, so verifiers see rotations and outages. All
-   * verifiers with these options share one key cache. For another cache, replace `keys` with `remoteKeys`, with the `keyUrl`
-   * and the `fetch` of `tokenService(issuer)`.
+   * All options for `createVerifier`. The keys come from the issuer's service, with its rotations and outages, by one cache for all.
+   * For another cache, replace `keys` with `remoteKeys`, with the `keyUrl` and the `fetch` of `tokenService(issuer)`.
    */
   readonly verifierOptions: {
     readonly keys: RemoteKeys
@@ -51,10 +47,7 @@ export interface TestIssuer {
     readonly maxTokenAge: number | undefined
     readonly clock: Clock
   }
-  /**
-   * All options for `createTokenClient`. `origins` is empty: state your own. `fetch` answers for the token service, and passes
-   * every other request to the platform's `fetch`.
-   */
+  /** All options for `createTokenClient`. State your own `origins`. `fetch` answers for the service, and passes other requests on. */
   readonly clientOptions: {
     readonly authUrl: string
     readonly loginId: string
@@ -70,20 +63,19 @@ export interface TestIssuer {
   /**
    * Tokens of every kind that a verifier made of `verifierOptions` must refuse, each with its `reason`.
    *
-   * Tokens for the reasons `issuer`, `audience` and `too_old` are included if the issuer has that option
-   * (`maxTokenAge` for the last), and tokens for `unknown_key` if the key document is a set: a single key is tried for any
-   * `kid`. All tokens can be sent in a header, but over HTTP Node itself answers the `too_large` one, with 431.
+   * The reasons `issuer`, `audience` and `too_old` need that option of the issuer (`maxTokenAge` for the last), and `unknown_key` a
+   * key document that is a set: a single key is tried for any `kid`. Over HTTP Node itself answers the `too_large` one, with 431.
    *
-   * They fit the key document of this moment, as if there were no outage. In the middle of a rotation their key is one that
-   * is published, even if another one signs. The tokens that test a time are refused for it only for some time. The others
-   * expire in a hundred years, so that a test can move the clock, but by no more than `maxTokenAge` if that is stated.
+   * They fit the key document of this moment, as if there were no outage; in the middle of a rotation their key is a published one.
+   * Those that test a time are refused for it only for some time. The others expire in a hundred years, so that a test can move the
+   * clock, but by no more than `maxTokenAge` if that is stated.
    */
   badTokens(
     options?: Pick<TokenOptions, 'claims' | 'header' | 'boundTo'>,
   ): Promise<readonly BadToken[]>
   /**
-   * Unusual tokens that such a verifier must accept. They fit the same document, and live as long. One of them has expired,
-   * and is accepted only because of the tolerance of 5 s, and only until the clock has moved by 4 s.
+   * Unusual tokens that such a verifier must accept, for the same document and as long. One has expired, and is accepted by the
+   * tolerance of 5 s alone, until the clock has moved by 4 s.
    */
   edgeTokens(
     options?: Pick<TokenOptions, 'claims' | 'header' | 'boundTo'>,
@@ -96,8 +88,7 @@ export interface TestIssuer {
   /** The last rotation, if its second step is not done yet. It may be from an earlier run (option `key`). */
   pendingRotation(): Rotation | undefined
   /**
-   * Undoes both steps of the last rotation that was not undone yet: the key that signed before signs again, and the document
-   * is as it was before. The last 100 rotations can be undone.
+   * Undoes both steps of the last rotation that was not undone yet. The last 100 can be undone.
    *
    * @throws TypeError if there is no rotation to undo.
    */
@@ -117,8 +108,7 @@ export interface TestIssuer {
   /** The requests to its services, oldest first. The newest `maxRequests` are kept. */
   requests(): readonly SeenRequest[]
   /**
-   * Calls the listener for each later request, when it was answered or has ended without an answer. If the listener throws,
-   * the request fails.
+   * Calls the listener for each later request when that has ended, answered or not. If it throws, the request fails.
    *
    * @returns A function that removes the listener.
    */
@@ -126,8 +116,7 @@ export interface TestIssuer {
 }
 
 /**
- * Creates an issuer with a new key, unless one is given. To make the key takes most of the time. It signs any claims, valid or
- * not: only for tests.
+ * Creates an issuer with a new key, unless one is given. It signs any claims, valid or not: only for tests.
  *
  * @throws TypeError for a wrong or misspelt option.
  */

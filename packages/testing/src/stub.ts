@@ -190,7 +190,6 @@ export function descriptionOf(code: string, reason: string): string | undefined 
   }
 }
 
-/** @param within The objects that contain the value. */
 function frozen<Value>(value: Value, within: readonly unknown[] = []): Value {
   if (typeof value === 'object' && value !== null) {
     if (within.includes(value)) {

@@ -22,7 +22,7 @@ export interface VerdictTally {
   add(message: unknown): void
   /** What waits; `undefined` if nothing does. */
   take(): VerdictReport | undefined
-  /** Whether no verdict waits. What was dropped waits for the next one. */
+  /** What was dropped waits for the next verdict. */
   isEmpty(): boolean
   /** Counts a report that could not be sent as dropped. */
   lose(report: VerdictReport): void

@@ -161,7 +161,6 @@ async function explainOpaque(
   context.exitWith(EXIT_CODES[answered.verdict])
 }
 
-/** Of keys that cannot be had, the command that looks at them. */
 function commandsFor(
   { refusal }: Explanation,
   place: KeyPlace,

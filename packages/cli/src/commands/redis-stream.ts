@@ -26,7 +26,7 @@ export function redisUrlOf({ redisUrl }: StreamOptions, { env }: Context): strin
   )
 }
 
-/** Whoever calls it closes them. @throws CommandError for what is no such URL. */
+/** Whoever calls it closes them. */
 export async function openStream(options: StreamOptions, context: Context) {
   const url = redisUrlOf(options, context)
   // Here, since it takes a tenth of a second that the other commands need not wait for.

@@ -66,7 +66,6 @@ function rewriting(story: Story, terminal: Terminal): (playing: Playing) => void
   }
 }
 
-/** A line for each event, and some between, for what is no terminal. */
 function plainly(story: Story, terminal: Terminal): (playing: Playing) => void {
   const events = eventsOf(story)
   const period = story.seconds / 6

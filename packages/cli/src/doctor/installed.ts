@@ -17,14 +17,13 @@ export interface Checked {
 export interface Installed {
   readonly name: string
   readonly version: string
-  /** Its folder, without links. */
+  /** Without links. */
   readonly path: string
   readonly manifest: unknown
 }
 
 const SCOPE = '@portcullis'
 
-/** The package that an import finds from a folder. */
 export async function findPackage(name: string, from: string): Promise<Installed | undefined> {
   for (const folder of upwards(from)) {
     const path = await ifThere(realpath(join(folder, 'node_modules', name)))

@@ -70,7 +70,6 @@ function checkPlace(manifest: unknown): readonly Checked[] {
   return [{ name, outcome: 'problem', text }]
 }
 
-/** Frameworks, which users install themselves. */
 async function checkPeers(ours: readonly Installed[], folder: string): Promise<readonly Checked[]> {
   const peers = ours.flatMap(({ name, manifest }) =>
     Object.entries(Object(memberOf(manifest, 'peerDependencies')) as object).map(

@@ -33,7 +33,6 @@ export async function checkService(
   ]
 }
 
-/** What the metadata of an issuer lead to, or why they lead to no keys. */
 async function issuerAt(issuer: string, options: KeyOptions, context: Context) {
   try {
     const inspection = await inspect({ kind: 'issuer', where: issuer }, options, context)

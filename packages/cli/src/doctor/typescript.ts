@@ -30,7 +30,6 @@ export async function checkTypeScript(folder: string): Promise<readonly Checked[
   return [judgeSettings(version, settings, isModule)]
 }
 
-/** What is said of settings; those that are not stated have sound defaults. */
 export function judgeSettings(
   version: string,
   { module, moduleResolution }: Readonly<Record<string, string | undefined>>,

@@ -15,7 +15,6 @@ export function timeOf(name: string, value: unknown, now: number): string | unde
   return Math.abs(value) > EARLIEST_MILLISECONDS ? 'not in seconds' : describeTime(value, now)
 }
 
-/** The JSON of claims for people: behind a time stands what it means, as a comment. */
 export function claimsText(claims: unknown, now: number): string {
   const text = printableJson(claims, 2)
   if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) return text

@@ -14,7 +14,7 @@ function nameOf(env: Surroundings['env']): string {
   return env['npm_command'] === 'exec' ? 'npx @portcullis/cli' : 'portcullis'
 }
 
-/** One word of a POSIX shell: as it is, or in single quotes, within which nothing has a meaning but the quote itself. */
+/** Within single quotes of a POSIX shell nothing has a meaning but the quote itself. */
 function shellQuoted(word: string): string {
   return /^[\w%+,./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

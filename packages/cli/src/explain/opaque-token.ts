@@ -31,7 +31,6 @@ export function takesIntrospection(command: Command): Command {
 export const OPAQUE_HINT =
   'This is no JWT. If it is an opaque token, only its issuer can read it: state who asks, with --client-id, and --client-secret-env or --client-secret-file.'
 
-/** What the issuer says of a token, as an API with these options judges it. */
 export type Answered = Awaited<ReturnType<typeof askIssuer>>
 
 interface Asking extends IntrospectionOptions, VerifierFlags {

@@ -45,7 +45,6 @@ export function publicKeysIn(document: string) {
     })
 }
 
-/** A public key in the spellings that libraries are given, the document as it came among them. */
 export function secretsOf(document: string): readonly (string | Buffer)[] {
   const ofKeys = publicKeysIn(document).flatMap(({ jwk, key }) => {
     const spki = key.export({ type: 'spki', format: 'pem' }).toString()

@@ -24,7 +24,6 @@ export function findShortKey(token: string, document: string | undefined) {
   return isChecked || SHORT_KEYS.has(bits) ? { bits, isChecked } : undefined
 }
 
-/** By what a header states, which may be of any type. */
 const SCHEMES = new Map<unknown, { readonly hash: string; readonly padding: number }>(
   ['256', '384', '512'].flatMap((size) => {
     const hash = `sha${size}`

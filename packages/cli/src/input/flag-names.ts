@@ -1,6 +1,5 @@
 // Core's sentences name the options of its functions. Here they name the flags of this program.
 
-/** The flag for each option that a complaint of core may begin with. */
 const FLAGS: Readonly<Record<string, string>> = {
   algorithmNames: '--algorithm-name',
   algorithms: '--algorithm',

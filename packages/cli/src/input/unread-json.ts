@@ -14,7 +14,6 @@ export function partOf(token: string, part: 'header' | 'payload'): unknown {
   return parseJson(Buffer.from(text, 'base64url').toString('utf8'))
 }
 
-/** The entries of a key document: of a set its list, otherwise the document itself. */
 export function entriesOf(document: unknown): readonly unknown[] {
   const list = memberOf(document, 'keys')
   return Array.isArray(list) ? (list as readonly unknown[]) : [document]

@@ -40,7 +40,6 @@ export type KeyPlace = RemotePlace | { readonly kind: 'file'; readonly where: st
 
 export interface ChosenKeys {
   readonly source: KeySource
-  /** The URL, the issuer or the file. */
   readonly where: string
   readonly seen: SeenDocument
   /** Why they could not be fetched, in core's words. */
@@ -107,7 +106,6 @@ export async function keysBehind(
   return { source, where, seen, failure: () => source.status().lastFailure?.detail }
 }
 
-/** What names a place to the command `keys`, with what else that needs to fetch it. */
 export function keysWords(
   { kind, where }: KeyPlace,
   { allowInsecure, timeout, algorithmName = {} }: KeyOptions,

@@ -57,7 +57,6 @@ async function inspectRemote(place: RemotePlace, options: KeyOptions, context: C
     ...linted,
     /** Why there are no keys, in core's words. */
     failure: lastFailure && { reason: lastFailure.reason, detail: lastFailure.detail },
-    /** Of a URL. */
     answer: answer as KeyAnswer | undefined,
     remarks: [
       ...linted.remarks,
@@ -67,7 +66,6 @@ async function inspectRemote(place: RemotePlace, options: KeyOptions, context: C
   }
 }
 
-/** What was asked for the keys of an issuer, and what its metadata name. */
 function discoveredIn({ metadata, url }: SeenDocument) {
   return { metadata: [...metadata].map(([asked, status]) => ({ url: asked, status })), keyUrl: url }
 }

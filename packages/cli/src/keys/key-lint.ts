@@ -114,7 +114,6 @@ function documentRemarks(keys: readonly LintedKey[]): readonly Remark[] {
   return texts.filter((text) => text !== false).map((text) => ({ level: 'note', text }))
 }
 
-/** The values that several keys have, each with their places. */
 function shared(keys: readonly LintedKey[], name: 'kid' | 'thumbprint') {
   return [...new Set(keys.map((key) => key[name]))].flatMap((value) => {
     const group = keys.filter((key) => key[name] === value)

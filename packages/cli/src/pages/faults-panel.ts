@@ -18,7 +18,6 @@ const KINDS: Choices = [
   ['html', 'a web page instead'],
   ['empty', 'an empty answer'],
 ]
-/** Of the key endpoint alone. */
 const KEY_KINDS: Choices = [
   ['stale-key', 'the key of before the last change'],
   ['other-key', 'a key of somebody else'],

@@ -59,7 +59,6 @@ export function clock(seconds: number): Html {
   return html`<time datetime="${iso}">${iso.slice(11, 19)}</time>`
 }
 
-/** As much of a thumbprint as people compare. */
 export function shortName(thumbprint: string): string {
   return thumbprint.slice(0, 8)
 }

@@ -107,7 +107,6 @@ function verdicts(explained: ExplainedToken): Html {
   ${card(html`With the keys of ${clock(inHandFrom)}`, inHand, [], note)}`
 }
 
-/** @param note Of what the service does beside that answer. */
 function card(
   title: Html,
   { verdict, refusal }: Verdict,

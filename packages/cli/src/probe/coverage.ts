@@ -87,7 +87,6 @@ function isRefused(status: number, { answer }: Probed): boolean {
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403])
 
-/** Of a failure, or of too many requests. */
 function saysNothing(status: number): boolean {
   return status >= 500 || status === 429
 }

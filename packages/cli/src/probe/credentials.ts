@@ -39,7 +39,6 @@ export interface Ingredients {
   readonly algorithm: Algorithm
   readonly clock: Clock
   readonly good: string | undefined
-  /** One that the issuer has minted for this probe. */
   readonly minted: string | undefined
   readonly wrong: readonly WrongToken[]
   readonly document: string | undefined
@@ -70,7 +69,6 @@ export async function probeCases(ingredients: Ingredients): Promise<readonly Pro
   ]
 }
 
-/** A token that may be right, written in other ways, beside a forged one, and changed. */
 function variants(good: string, forged: string, name: string, short: string): readonly ProbeCase[] {
   const [header = '', payload = '', signature = ''] = good.split('.')
   const altered = { ...claimsIn(good), portcullis: 'probe' }
@@ -148,7 +146,6 @@ function encoded(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-/** With one other bit, as long as before. */
 function changed(signature: string): string {
   const octets = Buffer.from(signature, 'base64url')
   return Buffer.from(octets.map((octet, at) => (at === 9 ? octet ^ 1 : octet))).toString(

@@ -10,7 +10,7 @@ import type { Context } from '../surroundings/terminal.ts'
 export interface Target {
   readonly url: URL
   readonly method: string
-  /** Seconds for one answer. */
+  /** Seconds. */
   readonly timeout: number
 }
 

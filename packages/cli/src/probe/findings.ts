@@ -5,7 +5,6 @@ import { complaintsAbout, expectedStatus, type Probed } from './judgement.ts'
 
 // The verdict of a probe: gathers what is wrong with single answers, and compares answers with each other.
 
-/** One finding, with the requests that it is about. */
 export interface ProbeFinding extends Complaint {
   readonly requests: readonly string[]
 }

@@ -5,7 +5,6 @@ import type { Answer, NoAnswer } from './exchange.ts'
 
 // Judges one answer of the API by what was sent, and by what a verifier of ours says of the token.
 
-/** A request, its answer, and what `explain` says of the token. */
 export interface Probed {
   readonly probe: ProbeCase
   readonly answer: Answer | NoAnswer
@@ -41,7 +40,6 @@ const ACCEPTED_CLAIM: Readonly<Record<Claim, string>> = {
   aud: 'let through, though the token is for another audience (RFC 8725 section 3.9)',
 }
 
-/** The status that an answer should have, as people write it. */
 export function expectedStatus({ probe: { kind }, refusal, isAccepted }: Probed): string {
   if (kind === 'good' && refusal !== undefined) return String(refusal.status)
   return kind === 'good' && isAccepted === true ? 'not 401' : KINDS[kind][0]
@@ -85,7 +83,6 @@ function statusComplaint(probed: Probed, answer: Answer, right: number | undefin
   return aboutRefusal(probed.probe, answer)
 }
 
-/** What can be read in two ways. */
 const AMBIGUOUS: ReadonlySet<string> = new Set(['invalid_request', 'two_headers', 'forged_first'])
 
 const MAY_BE_NOTHING: Said = ['unclear', 'there may be nothing at this URL, for this method']

@@ -73,7 +73,6 @@ function printRows(rows: readonly ProbeRow[], terminal: Terminal): void {
   }
 }
 
-/** More requests than that are counted. */
 const NAMED = 4
 
 function printFinding({ level, text, requests }: ProbeFinding, count: number, terminal: Terminal) {

@@ -103,7 +103,7 @@ function failure(error: unknown, { signal }: Surroundings, terminal: Terminal): 
   throw error
 }
 
-/** Whether it is one, without the module, which need not be loaded. */
+/** Without the module, which need not be loaded. */
 function isCommanderError(error: unknown): error is CommanderError {
   return error instanceof Error && error.name === 'CommanderError'
 }

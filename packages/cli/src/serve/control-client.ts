@@ -115,7 +115,6 @@ function unanswered(origin: string): CommandError {
   )
 }
 
-/** What answers is no service of ours, or of another version. */
 export function unexpected(): CommandError {
   return new CommandError(EXIT.undecided, 'what answers is not this version of `portcullis serve`')
 }

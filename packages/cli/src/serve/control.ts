@@ -12,7 +12,6 @@ import type { Service } from './service.ts'
 
 // The operations of the service over HTTP. Each request passes the gate first, except the one for health.
 
-/** Under this path, on the port of the token service. */
 export const CONTROL_PATH = '/control/'
 
 const MAX_BODY_OCTETS = 64 * 1024
@@ -116,7 +115,7 @@ function post<Input>(
   }
 }
 
-/** The address of the service, by the name that the client has for it. */
+/** By the name that the client has for it. */
 export function authUrlOf({ headers }: Request): string {
   return `http://${headers.get('host')}`
 }

@@ -23,7 +23,6 @@ interface Happening {
   readonly endpoint?: Endpoint | undefined
   /** `undefined` if the client left before an answer, or if an API did not answer. */
   readonly status?: number | undefined
-  /** Of a fault, or of a bad token. */
   readonly kind?: string | number | undefined
   readonly [name: string]: unknown
 }
@@ -37,7 +36,7 @@ export interface LoggedEvent extends Happening {
 
 export type EventLog = ReturnType<typeof createEventLog>
 
-/** The newest events, and who is told of each new one. @param max How many events are kept. */
+/** @param max How many events are kept. */
 export function createEventLog(clock: Clock, max: number) {
   const events: LoggedEvent[] = []
   const listeners = new Set<{ readonly tell: (event: LoggedEvent) => void }>()

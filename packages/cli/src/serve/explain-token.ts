@@ -15,7 +15,6 @@ import type { ServeSettings } from './settings.ts'
 /** A token, and what services make of it: one that fetches the keys now, and one that has older ones. */
 export type ExplainedToken = Awaited<ReturnType<typeof explainToken>>
 
-/** What the key endpoint serves from a moment on. */
 export interface ServedDocument {
   /** Seconds since 1970-01-01T00:00:00Z. */
   readonly from: number
@@ -133,7 +132,6 @@ function adviceFor(explanation: Explanation, signer: KeyPhases | undefined, auth
   return advice?.includes('log in again') === true ? `${advice} ${loginCommand(authUrl)}` : advice
 }
 
-/** Logs in, in a shell. */
 export function loginCommand(authUrl: string, loginId = '...', password = '...'): string {
   return `curl -d loginId=${loginId} -d password=${password} ${authUrl}/tokenservice/token/api`
 }

@@ -75,7 +75,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** The host without its port. What is no host stays, and is no loopback. */
+/** What is no host stays, and is no loopback. */
 function hostnameOf(host: string): string {
   return host.replace(/:\d{1,5}$/, '')
 }

@@ -38,7 +38,6 @@ export function createKeyKeeper(
       })
       await writing
     },
-    /** Resolves when nothing is being written any more. */
     settled: async (): Promise<void> => {
       await last
     },

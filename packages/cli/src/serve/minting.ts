@@ -38,7 +38,6 @@ async function badToken(
   return row.token
 }
 
-/** What was meant: by a misspelt name, or by a reason to refuse, of which there are several kinds. */
 function guess(kind: string, table: readonly { readonly name: string; readonly reason: string }[]) {
   const ofReason = table.filter(({ reason }) => reason === kind).map(({ name }) => name)
   const names = table.map(({ name }) => name)

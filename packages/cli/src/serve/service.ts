@@ -23,7 +23,6 @@ import type { ServeSettings } from './settings.ts'
 // The service behind `portcullis serve`: issuer, token service, log, rotations and faults in one object. It knows neither HTTP paths nor
 // HTML.
 
-/** How many faults can be in force at once. */
 const MAX_FAULTS = 100
 const MAX_EVENTS = 1000
 const MAX_DOCUMENTS = 100
@@ -153,7 +152,6 @@ export async function createService(
       }
       return await explainToken(token, background, authUrl)
     },
-    /** Resolves when nothing is left that happens by itself, and nothing is being written. */
     async close(): Promise<void> {
       rotations.close()
       await keeper.settled()

@@ -28,7 +28,6 @@ export interface ServeSettings {
   readonly logins: ReadonlyMap<string, Login>
   /** If there are any, logins bring opaque tokens, which these clients may ask about. */
   readonly opaque: ReadonlyMap<string, { readonly secret: string }>
-  /** In force from the start. */
   readonly faults: readonly FaultInput[]
 }
 
@@ -37,7 +36,6 @@ export type ServeFlags = {
   readonly [Name in Exclude<keyof ServeSettings, 'faults'>]?: ServeSettings[Name] | undefined
 }
 
-/** What the file of `--config` may say. */
 export type Configuration = ReturnType<typeof readConfiguration>
 
 const MAX_AUDIENCES = 100

@@ -10,7 +10,6 @@ export const EXIT = {
   usage: 2,
   /** It cannot be decided: keys cannot be fetched, an API does not answer. */
   undecided: 3,
-  /** Ctrl-C. */
   interrupted: 130,
 } as const
 

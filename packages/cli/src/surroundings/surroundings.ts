@@ -4,12 +4,10 @@ import type { Clock } from '@portcullis/kit/time'
 
 export type Fetch = typeof globalThis.fetch
 
-/** As much of `process.stdin` as is used. */
 export interface Input extends AsyncIterable<Uint8Array | string> {
   readonly isTTY?: boolean | undefined
 }
 
-/** As much of `process.stdout` and `process.stderr` as is used. */
 export interface Output {
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined

@@ -16,7 +16,6 @@ export interface Playing {
   readonly elapsed: () => number
   /** When the new key signed, if it does. Seconds since the start. */
   readonly rotatedAt: () => number | undefined
-  /** When the first forged token was sent, if one was. */
   readonly floodedAt: () => number | undefined
 }
 

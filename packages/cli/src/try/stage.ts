@@ -17,7 +17,6 @@ import type { Guard } from './tally.ts'
 
 /** Where the token service has its key as a set: jose reads nothing else. */
 const SET_PATH = '/keys'
-/** Of a key of 2048 bits. */
 const SIGNATURE_OCTETS = 256
 
 export type Stage = Awaited<ReturnType<typeof createStage>>

@@ -14,7 +14,6 @@ export type NewKid = (typeof NEW_KIDS)[number]
 
 /** Between two genuine tokens. Seconds. */
 export const INTERVAL = 0.25
-/** Forged tokens in a second. */
 export const FORGED = 50
 
 export function storyOf(seconds: number, kid: NewKid): Story {

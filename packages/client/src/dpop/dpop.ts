@@ -4,8 +4,8 @@ import { type Clock, type Instant, instant } from '@portcullis/kit/time'
 import { TokenClientError } from '../answer/errors.ts'
 import type { HeaderLookup } from '../answer/http-time.ts'
 import { believed } from '../answer/lifetime.ts'
-import { createDpopKey, type DpopKey } from './dpop-key.ts'
-import type { DpopAlgorithm } from './dpop-options.ts'
+import { createDpopKey, DPOP_ALGORITHMS, type DpopKey } from './dpop-key.ts'
+import { dpopAlgorithm, type DpopAlgorithm } from './dpop-options.ts'
 
 // Makes DPoP proofs, and remembers what they need of each server: its nonce, and how its clock differs.
 
@@ -38,6 +38,17 @@ export interface Dpop {
   betterCorrection(refused: Proof, skew: number): number | undefined
   /** For this server and no other: what it says may not spoil what others accept. `undefined` ends the correction. */
   correct(server: string, seconds: number | undefined): void
+}
+
+export const DPOP_FORMS: string = `true, false or { algorithm }, which is one of ${DPOP_ALGORITHMS.join(', ')}`
+
+export function isDpop(value: unknown): boolean {
+  if (typeof value === 'boolean') return true
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return (
+    Object.keys(value).every((name) => name === 'algorithm') &&
+    DPOP_ALGORITHMS.includes(dpopAlgorithm(value))
+  )
 }
 
 /** RFC 9449 section 8.1; longer ones are ignored, since every later request would carry them. */

@@ -9,9 +9,13 @@ import {
   type TokenEndpoint,
 } from '../request/token-request.ts'
 import type { Closing } from '../waiting/abort.ts'
-import type { TokenVerifier } from './options.ts'
 
 // What belongs to one login: the pause before it, its deadline, and the check of the token that it brings.
+
+export interface TokenVerifier {
+  /** @param options With `dpop`: the thumbprint of the key that the token must be bound to. */
+  verify(token: string, options?: { possession: { jkt: string } }): Promise<unknown>
+}
 
 export interface LoginPlan {
   readonly endpoint: TokenEndpoint

@@ -8,8 +8,8 @@ import {
 } from '@portcullis/kit/options'
 import type { Clock } from '@portcullis/kit/time'
 
-import { DPOP_FORMS, dpopAlgorithm, type DpopOptions, isDpop } from '../dpop/dpop-options.ts'
-import { createDpop, type Dpop } from '../dpop/dpop.ts'
+import { dpopAlgorithm, type DpopOptions } from '../dpop/dpop-options.ts'
+import { createDpop, type Dpop, DPOP_FORMS, isDpop } from '../dpop/dpop.ts'
 
 // What the options of all clients have in common: their checks at start-up, and what some of them become.
 

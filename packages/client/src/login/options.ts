@@ -19,7 +19,7 @@ import type { DpopOptions } from '../dpop/dpop-options.ts'
 import { createRetry } from '../request/retry.ts'
 import type { ClientFetch } from '../request/token-request.ts'
 import { type Credential, loginExchange } from './login-exchange.ts'
-import type { LoginPlan } from './login.ts'
+import type { LoginPlan, TokenVerifier } from './login.ts'
 import {
   dpopOf,
   isCredential,
@@ -80,11 +80,6 @@ export interface TokenClientOptions {
    * @see RFC 9449
    */
   dpop?: boolean | DpopOptions | undefined
-}
-
-export interface TokenVerifier {
-  /** @param options With `dpop`: the thumbprint of the key that the token must be bound to. */
-  verify(token: string, options?: { possession: { jkt: string } }): Promise<unknown>
 }
 
 const CHECKS: Readonly<Record<keyof TokenClientOptions, OptionCheck>> = {

@@ -5,9 +5,8 @@ import type { AuthorizedFetch } from '../present/authorized-fetch.ts'
 
 export interface GetOptions {
   /**
-   * For how many seconds the token must still be valid. If it is valid for less, the caller waits for another one, and fails
-   * if there is none. If more than 90 % of the lifetime of the service's tokens is asked for, the error is `token_unusable`,
-   * because nearly each call would be a login.
+   * For how many seconds the token must still be valid. Otherwise the caller waits for another one, and fails if there is none. For
+   * more than 90 % of the lifetime of the service's tokens the error is `token_unusable`: nearly each call would be a login.
    * @default 10, or less if the token's lifetime is below 200. If the token cannot be renewed, it is returned while it is
    *   valid.
    */
@@ -41,22 +40,18 @@ export interface TokenClient extends AsyncDisposable {
   /**
    * Returns the current token, after a login if there is none that is valid.
    *
-   * One login serves all callers. The first call in the last tenth of a token's lifetime starts its renewal, while callers still use
-   * it: without a call nothing is renewed. If the renewal fails, they use it until it expires.
+   * One login serves all callers. The first call in the last tenth of a token's lifetime starts its renewal, and no timer does. If that
+   * fails, callers use the token until it expires.
    *
    * @returns The compact JWS, without `Bearer `.
    * @throws TokenClientError; TypeError for a wrong or misspelt option.
    */
   get(options?: GetOptions): Promise<string>
-  /**
-   * Like `get`, but returns the value of an `Authorization` header, for other HTTP libraries. With `dpop` each request also
-   * needs a proof, which only `fetch` makes.
-   */
+  /** The value of an `Authorization` header, for other HTTP libraries. With `dpop` requests need a proof, which only `fetch` makes. */
   getAuthorization(options?: GetOptions): Promise<string>
   /**
-   * Drops this token, as after a 401, unless another one has replaced it. If another token was dropped shortly before, this
-   * one is kept, so that an API that refuses every token does not cause a login at each call. `fetch` drops it in more cases,
-   * because it knows whether the API has accepted the token before.
+   * Drops this token, as after a 401, unless another has replaced it, or was dropped shortly before: an API that refuses every token
+   * must not cause a login at each call. `fetch` drops it in more cases: it knows whether the API has accepted the token before.
    *
    * @param token With or without its scheme, as it was in the request.
    */
@@ -64,9 +59,8 @@ export interface TokenClient extends AsyncDisposable {
   /**
    * The platform's `fetch` with the token, only for the configured origins.
    *
-   * A redirect to another origin gets no token. After a 401 the token is dropped, and the request is repeated once with
-   * another one, if its body can be sent again (a stream cannot). With `dpop` no redirect is followed, because a proof is for
-   * one URL: the redirect is the answer.
+   * A redirect to another origin gets no token. After a 401 the token is dropped, and the request is repeated once with another one,
+   * if its body can be sent again (a stream cannot). With `dpop` a redirect is the answer: a proof is for one URL.
    *
    * @throws TokenClientError if there is no token; `origin_not_allowed` before anything is sent.
    */

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 
 import { claimsOf, isNumericDate, membersOf } from '../answer/token-response.ts'
 import type { Grant } from './grant-exchange.ts'
-import type { OnBehalfOfOptions } from './on-behalf-of.ts'
 import { type Parameters, parametersOf, type Target } from './target.ts'
 
 // On whose behalf a token is asked for: the subject, the grant that it is exchanged by, and the name that both are remembered by.
@@ -61,7 +60,7 @@ const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
 export function grantFor(
   { token, end }: BearerSubject,
-  request: Target & Pick<OnBehalfOfOptions, 'form' | 'actorToken'>,
+  request: Target & { readonly form: string; readonly actorToken: string | undefined },
 ): Grant {
   const { form, actorToken } = request
   const target = parametersOf(request)

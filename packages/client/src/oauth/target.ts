@@ -1,10 +1,12 @@
 import { type OptionCheck, isText, mustBe } from '@portcullis/kit/options'
 
-import type { OAuthClientOptions } from './options.ts'
-
 // For whom and for what a token is asked for: `scope`, `resource` and `audience`, as options and as parameters.
 
-export type Target = Pick<OAuthClientOptions, 'scope' | 'resource' | 'audience'>
+export interface Target {
+  readonly scope?: string | undefined
+  readonly resource?: string | readonly string[] | undefined
+  readonly audience?: string | readonly string[] | undefined
+}
 
 export const isScope: OptionCheck = mustBe(
   'words, separated by spaces',

@@ -16,7 +16,6 @@ const END = String.raw`[ \t]*(?=,|$)`
 const GAP = /[ \t]*(?:,[ \t]*)*/y
 const PARAMETER = new RegExp(String.raw`${TOKEN}[ \t]*=[ \t]*(?:${QUOTED}|${TOKEN})${END}`, 'y')
 const TOKEN68 = new RegExp(String.raw`([\w.~+/-]+=*)${END}`, 'y')
-/** At the end of a challenge, or followed by spaces and more. */
 const SCHEME = new RegExp(String.raw`${TOKEN}(?:${END}|( +))`, 'y')
 
 /** In each field a comma may separate challenges as well as parameters. @throws SyntaxError that says what cannot be read. */

@@ -32,9 +32,7 @@ export interface BadProofParts {
   readonly signing: (options: Partial<ProofOptions>, key?: SigningKey) => () => Promise<string>
   readonly key: SigningKey
   readonly stranger: SigningKey
-  /** By the clock. Seconds. */
   readonly now: number
-  /** The segments of a sound proof. */
   readonly header: string
   readonly payload: string
   readonly signature: string

@@ -34,12 +34,10 @@ export interface DpopClient {
     options: ProofOptions & { token: string },
   ): Promise<{ authorization: string; dpop: string }>
   /**
-   * Proofs of every kind that must be refused for this request with this token, which must be bound to this client. Each has
-   * the headers to send, and the `code` and `reason` of the refusal.
+   * Proofs of every kind that a server with the default algorithms must refuse for this request with this token, which must be bound
+   * to this client. Use them at once: a proof is accepted for about a minute.
    *
-   * Proofs with a bad nonce are included if `nonce` is stated: one that the server accepts. There is none for
-   * `replayed_proof`: send the same `headers(...)` twice. Use the proofs at once, because a proof is accepted for about a
-   * minute only. They are for a server with the default algorithms.
+   * Proofs with a bad nonce need `nonce`, one that the server accepts. For `replayed_proof` send the same `headers(...)` twice.
    */
   badProofs(
     request: Pick<ProofOptions, 'method' | 'url' | 'nonce'> & { token: string },

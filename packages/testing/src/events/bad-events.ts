@@ -22,7 +22,6 @@ type Row = readonly [err: BadEvent['err'], name: string, make: () => Promise<str
 
 export interface BadEventParts {
   readonly issuer: TestIssuer
-  /** Of the same name, with another key. */
   readonly forger: TestIssuer
   readonly audience: string
   readonly now: number
@@ -104,7 +103,6 @@ export async function createBadSecurityEvents(parts: BadEventParts): Promise<rea
   ])
 }
 
-/** What is wrong with both kinds in the same way. */
 function badForms(
   { issuer, audience, now }: BadEventParts,
   signing: Signing<LogoutTokenOptions>,

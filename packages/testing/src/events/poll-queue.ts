@@ -10,7 +10,6 @@ interface SetError {
 export interface PollQueue {
   /** Adds an event, under the name that receivers acknowledge it by. */
   add(jti: string, token: string): void
-  /** The names of those that were neither acknowledged nor refused. */
   waiting(): readonly string[]
   acknowledged(): readonly string[]
   errors(): ReadonlyMap<string, SetError>

@@ -18,12 +18,10 @@ export interface BadAnswer {
   readonly token: string
 }
 
-/** The same as a row of a table. */
 export type BadAnswerRow = readonly [reason: BadAnswer['reason'], name: string, answer: Answer]
 
 export interface BadAnswerParts {
   readonly defaults: TokenDefaults
   readonly stranger: SigningKey
-  /** What a sound answer says of an active token. */
   readonly sound: (origin: string) => Readonly<Record<string, unknown>>
 }

@@ -7,7 +7,7 @@ export interface Question {
   readonly clientId: string
   /** Under which the service was asked, such as `https://auth.test`. */
   readonly origin: string
-  /** Whether the client wants the answer signed. RFC 9701 section 4. */
+  /** RFC 9701 section 4. */
   readonly isSigned: boolean
 }
 

@@ -35,7 +35,6 @@ export interface Rotation {
   complete(): void
 }
 
-/** One bare JWK, or a set. */
 export type KeyDocument = Readonly<JWK> | { readonly keys: readonly Readonly<JWK>[] }
 
 export interface KeyState {
@@ -43,7 +42,6 @@ export interface KeyState {
   readonly document: KeyDocument
   /** The newest key in the document, which need not be the one that signs. */
   readonly published: SigningKey
-  /** Another key in the document. */
   readonly besides?: SigningKey | undefined
   /** The second step of the rotation that led here. */
   readonly rest?: { readonly next: RotationStep; readonly leadsTo: KeyState } | undefined
@@ -164,7 +162,6 @@ function firstHalf(
   return forms[publish]
 }
 
-/** The state between the two steps of a rotation. */
 export function halfDone(next: RotationStep, state: KeyState): KeyState {
   return { ...state, rest: { next, leadsTo: completed(next, state) } }
 }

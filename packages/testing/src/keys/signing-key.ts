@@ -31,9 +31,7 @@ export interface SigningKey {
   readonly thumbprint: string
   /** As a service publishes it. Without a `kid` if the key has none. */
   readonly publicJwk: Readonly<JWK>
-  /** The same as PEM (SubjectPublicKeyInfo). */
   publicPem(): Promise<string>
-  /** The private half, with the same `kid`. */
   privateJwk(): Promise<JWK>
   /** @param header It may name another algorithm that fits the key, and extensions in `crit`. */
   sign(header: Readonly<Record<string, unknown>>, payload: Uint8Array): Promise<string>

@@ -31,10 +31,7 @@ export interface TokenServiceOptions {
    * @default 'text'
    */
   response?: 'text' | 'json' | { readonly field: string } | undefined
-  /**
-   * Returns the nonce that the DPoP proof of a login must have. It is called for each login. By default no nonce is needed.
-   * With or without it, a login with a proof gets a token that is bound to the key of the proof.
-   */
+  /** Returns the nonce that the DPoP proof of a login must have, for each login. By default none. A proof binds the token to its key. */
   dpopNonce?: (() => string) | undefined
   /**
    * Clients of OAuth, by `client_id`. With this option the service is an authorization server as well: it has metadata

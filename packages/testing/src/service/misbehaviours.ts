@@ -102,7 +102,6 @@ async function truncated(answer: Response): Promise<Response> {
   return new Response(body, answer)
 }
 
-/** The error that the platform's `fetch` fails with. */
 function connectionReset(): TypeError {
   const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
   return new TypeError('fetch failed', { cause })

@@ -52,7 +52,6 @@ export function createOutages(
 ): Outages {
   let current: readonly ActiveOutage[] = []
 
-  /** Forgets those that are over by themselves. */
   function lasting(): readonly ActiveOutage[] {
     current = current.filter(({ until, left }) => clock.monotonic() < until && left > 0)
     return current

@@ -22,7 +22,6 @@ export interface SeenRequest {
   readonly userAgent: string | undefined
 }
 
-/** The same while it can still be written. */
 export type Entry = { -readonly [Name in keyof SeenRequest]: SeenRequest[Name] }
 
 /** How much the log keeps of each text that a client sent, in characters. */
@@ -38,7 +37,6 @@ export interface RequestLog {
   copy(): readonly SeenRequest[]
 }
 
-/** @param max How many requests are kept. */
 export function createRequestLog(clock: Clock, max: number): RequestLog {
   const entries: Entry[] = []
   const listeners = new Set<{ readonly tell: (request: SeenRequest) => void }>()

@@ -15,7 +15,6 @@ export interface BadToken {
   readonly token: string
 }
 
-/** The same as a row of a table. */
 export type BadTokenRow = readonly [
   reason: BadToken['reason'],
   name: string,
@@ -26,7 +25,6 @@ export interface BadTokenParts {
   readonly defaults: TokenDefaults
   readonly signing: (options: TokenOptions, key?: SigningKey) => BadTokenRow[2]
   readonly stranger: SigningKey
-  /** The segments of a sound token. */
   readonly header: string
   readonly payload: string
   readonly signature: string
