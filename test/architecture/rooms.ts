@@ -58,7 +58,7 @@ surroundings    |                                                              |
 input           | surroundings                                                 |                | *
 keys            | surroundings input                                           |                | key-choice key-inspection key-report seen-document
 explain         | surroundings input keys                                      |                | *
-doctor          | surroundings input keys                                      |                | installed packages service typescript
+doctor          | surroundings input keys                                      |                | packages service typescript
 serve           | surroundings input keys explain                              |                | *
 probe           | surroundings input explain serve                             |                | claims credentials exchange findings judgement minted report
 pages           | ./package-files surroundings explain serve                   |                | pages

@@ -120,7 +120,10 @@ export function authUrlOf({ headers }: Request): string {
   return `http://${headers.get('host')}`
 }
 
-export async function bodyOf<Input>(request: Request, read: Read<Input>) {
+export async function bodyOf<Input>(
+  request: Request,
+  read: Read<Input>,
+): Promise<Input | Response> {
   // No form of another page can send this type without being asked first, and such a question is refused.
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') return answer(415, { error: 'the body must be JSON' })

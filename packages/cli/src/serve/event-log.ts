@@ -34,16 +34,22 @@ export interface LoggedEvent extends Happening {
   readonly time: number
 }
 
-export type EventLog = ReturnType<typeof createEventLog>
+export interface EventLog {
+  add(happening: Happening): void
+  /** The events that are kept and came after that one. */
+  after(id: number): readonly LoggedEvent[]
+  /** @returns A function that ends it. */
+  watch(listener: (event: LoggedEvent) => void): () => void
+}
 
 /** @param max How many events are kept. */
-export function createEventLog(clock: Clock, max: number) {
+export function createEventLog(clock: Clock, max: number): EventLog {
   const events: LoggedEvent[] = []
   const listeners = new Set<{ readonly tell: (event: LoggedEvent) => void }>()
   let last = 0
 
   return {
-    add(happening: Happening): void {
+    add(happening) {
       last += 1
       const event = { ...happening, id: last, time: clock.now() }
       // Many at once, since each removal moves all that stay.
@@ -51,11 +57,8 @@ export function createEventLog(clock: Clock, max: number) {
       events.push(event)
       for (const { tell } of listeners) tell(event)
     },
-    /** The events that are kept and came after that one. */
-    after: (id: number): readonly LoggedEvent[] =>
-      events.slice(-max).filter((event) => event.id > id),
-    /** @returns A function that ends it. */
-    watch(tell: (event: LoggedEvent) => void): () => void {
+    after: (id) => events.slice(-max).filter((event) => event.id > id),
+    watch(tell) {
       const listening = { tell }
       listeners.add(listening)
       return () => {
