@@ -9,18 +9,23 @@ import { REASONS_OF } from './refusal-words.ts'
 // The words that labels may have. Everybody in the process can publish on a channel, and later versions have further words: a
 // word that is not in its list becomes `other`, so that labels stay few.
 
-export interface Words<Word extends string = string> {
-  readonly words: Readonly<Record<Word, true>>
+export interface Words {
+  readonly words: Readonly<Record<string, true>>
   /** What stands for `undefined`. */
   readonly none: string
+}
+
+/** Where one of its type is missing, or one is there that the type has not, `tsc` says which. */
+export interface WordsOf<in out Word extends string> extends Words {
+  readonly words: Readonly<Record<Word, true>>
 }
 
 type WordsIn<Text extends string> = Text extends `${infer First} ${infer Rest}`
   ? First | WordsIn<Rest>
   : Text
 
-/** The words of texts, with a space between two. Where one of its type is missing, `tsc` says which. */
-function words<const Text extends string>(...texts: readonly Text[]): Words<WordsIn<Text>> {
+/** The words of texts, with a space between two. */
+function words<const Text extends string>(...texts: readonly Text[]): WordsOf<WordsIn<Text>> {
   const entries = texts.flatMap((text) => text.split(' ')).map((word) => [word, true])
   return { words: Object.fromEntries(entries) as Record<WordsIn<Text>, true>, none: 'none' }
 }
@@ -48,45 +53,45 @@ export const FRAMEWORKS: Words = {
   none: 'http',
 }
 
-export const TRIGGERS: Words<KeysMessage['trigger']> = words('age suspicion refresh snapshot')
+export const TRIGGERS: WordsOf<KeysMessage['trigger']> = words('age suspicion refresh snapshot')
 
 /** What fails is called as the refusal that it leads to. */
-export const ATTEMPT_OUTCOMES: Words<KeysMessage['outcome']> = words(
+export const ATTEMPT_OUTCOMES: WordsOf<KeysMessage['outcome']> = words(
   'success',
   'ignored',
   ...REASONS_OF.keys_unavailable,
 )
 
-export const FRESHNESS: Words<KeyFreshness> = words('fresh stale expired empty')
+export const FRESHNESS: WordsOf<KeyFreshness> = words('fresh stale expired empty')
 
-export const REPLICA_EVENTS: Words<RevocationsMessage['event']> = words('load failure state')
+export const REPLICA_EVENTS: WordsOf<RevocationsMessage['event']> = words('load failure state')
 
-export const REPLICA_STATES: Words<RevocationsMessage['state']> = words(
+export const REPLICA_STATES: WordsOf<RevocationsMessage['state']> = words(
   'loading current stale missing replaced unreadable full closed',
 )
 
-export const REPLAY_REASONS: Words<ReplaysMessage['reason']> = words(
+export const REPLAY_REASONS: WordsOf<ReplaysMessage['reason']> = words(
   'unreachable timeout out_of_memory busy refused evicting unsupported closed',
 )
 
-export const INTROSPECTION_OUTCOMES: Words<IntrospectionMessage['outcome']> = words(
+export const INTROSPECTION_OUTCOMES: WordsOf<IntrospectionMessage['outcome']> = words(
   'active inactive unreachable timeout bad_answer',
 )
 
-export const EVENT_OUTCOMES: Words<EventReport['outcome']> = words(
+export const EVENT_OUTCOMES: WordsOf<EventReport['outcome']> = words(
   'recorded repeated ignored refused unavailable',
 )
 
-export const EVENT_ERRORS: Words<NonNullable<EventReport['error']>> = words(
+export const EVENT_ERRORS: WordsOf<NonNullable<EventReport['error']>> = words(
   'invalid_request invalid_key invalid_issuer invalid_audience authentication_failed access_denied',
 )
 
-export const LOGIN_KINDS: Words<LoginMessage['kind']> = {
-  ...words('login exchange'),
+export const LOGIN_KINDS: Words = {
+  ...(words('login exchange') satisfies WordsOf<LoginMessage['kind']>),
   none: 'login',
 }
 
-export const LOGIN_OUTCOMES: Words<LoginMessage['outcome']> = words(
+export const LOGIN_OUTCOMES: WordsOf<LoginMessage['outcome']> = words(
   'success credentials_rejected service_unavailable timeout unexpected_response',
   'token_unusable origin_not_allowed aborted',
 )
