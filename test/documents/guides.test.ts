@@ -83,19 +83,6 @@ test('README.md of core says who a token is for, and throws for one that has exp
   await expect(expired).rejects.toMatchObject({ reason: 'expired' })
 })
 
-test('README.md of core ends a token at log-out', async () => {
-  const { strict, logOut } = await example<{
-    strict: Verifier
-    logOut: (request: Request) => Promise<void>
-  }>('core/README.md', [2, 3])
-  const token = await provider.token({ claims: { jti: 'one' } })
-  const headers = { authorization: `Bearer ${token}` }
-  const incoming = new Request('http://api.test/', { headers })
-  await authenticateRequest(strict, incoming)
-  await logOut(incoming)
-  await expect(strict.verify(token)).rejects.toMatchObject({ reason: 'revoked' })
-})
-
 async function answerTo(verifier: Verifier, headers: Readonly<Record<string, string>>) {
   const incoming = new Request('http://api.test/', { headers })
   const error: unknown = await authenticateRequest(verifier, incoming).catch(

@@ -42,7 +42,7 @@ packages/core/MANY-ISSUERS.md  | ts ts                  | documents/guides
 packages/core/MUTUAL-TLS.md    | ts text text text      | documents/guides -
 packages/core/OPAQUE-TOKENS.md | ts ts ts               | documents/examples documents/guides
 packages/core/OPERATING.md     | ts ts ts               | documents/shape
-packages/core/README.md        | sh ts ts sh ts ts      | documents/shape documents/examples documents/guides
+packages/core/README.md        | sh ts ts sh ts         | documents/shape documents/examples documents/guides
 packages/core/REVOKING.md      | ts ts ts ts            | documents/examples documents/guides
 packages/events/README.md      | sh ts ts ts            | documents/shape documents/events
 packages/express/MIGRATING.md  | js diff diff diff diff | migration/guides
@@ -62,7 +62,7 @@ packages/providers/docs/*.md   | ts json ts             | documents/examples
 packages/redis/README.md       | sh ts sh ts            | documents/shape simulation/redis/readme
 packages/redis/REPLAYS.md      | ts                     | simulation/redis/readme
 packages/testing/BOUND-TOKENS.md | ts                   | programs/runners
-packages/testing/README.md     | sh ts ts ts sh json    | documents/shape programs/runners publishing/packed/jest
+packages/testing/README.md     | sh ts ts sh json       | documents/shape programs/runners publishing/packed/jest
 packages/testing/TESTING.md    | sh ts ts ts ts ts ts ts | documents/guides
 test/{,bench/,hostile/{attacks,fuzz,mutation}/}README.md | sh | documents/names
 `
