@@ -26,8 +26,8 @@ export function tableOfFleet(): string {
   const rows = keys.map(
     ([size = '', steady = '', deploy = '', outage = '', , rotation = ''], at) => {
       const [, quiet = '', , , sent = ''] = revocations[at] ?? []
-      const own = [size, steady, deploy, outage.replace(/ .*/, ''), rotation.replace(/.*\/ /, '')]
-      return [...own, quiet, sent]
+      const [asked, total] = [outage.replace(/ .*/, ''), rotation.replace(/.*\/ /, '')]
+      return [size, steady, deploy, asked, total, quiet, sent]
     },
   )
   return tableOf(FLEET, rows)

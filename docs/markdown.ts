@@ -60,7 +60,11 @@ export async function createRenderer(): Promise<(markdown: string) => Rendered> 
     })
     // As GitHub names them, so that links lead to the same place there.
     const slugs = slugsOf(headings.map((heading) => heading.text))
-    const named = headings.map((heading, at) => ({ ...heading, id: slugs[at] ?? '' }))
+    const named = headings.map(({ level, text: words }, at) => ({
+      level,
+      id: slugs[at] ?? '',
+      text: words,
+    }))
     let next = 0
     for (const token of tokens) {
       if (token.type === 'heading_open') token.attrSet('id', named[next++]?.id ?? '')

@@ -58,6 +58,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
   'jwks-rsa': '4.1.0',
   'koa-jwt': '4.0.4',
   'mock-jwks': '3.3.5',
+  oauth4webapi: '3.8.8',
   'openid-client': '6.8.9',
   passport: '0.7.0',
   'passport-jwt': '4.0.1',
