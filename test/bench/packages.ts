@@ -121,7 +121,8 @@ function groupOf(name: string): readonly [ours: Subject, ...others: Subject[]] {
 function peersOf(name: string): readonly string[] {
   const path = join(here, '..', '..', name.replace('@portcullis/', 'packages/'), 'package.json')
   const { peerDependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as Dependencies
-  const frameworks = Object.keys(peerDependencies).filter((peer) => peer !== '@portcullis/core')
+  // What is installed here: of others a package needs types alone.
+  const frameworks = Object.keys(peerDependencies).filter((peer) => peer in VERSIONS)
   return frameworks.toReversed()
 }
 
