@@ -192,7 +192,7 @@ interface Taken {
 }
 
 /** Takes the events of one answer in, until the poll is closed, or keys or store fail for all that were taken at once. */
-export async function takeAll(
+async function takeAll(
   inbox: Inbox,
   sets: ReadonlyMap<string, unknown>,
   closed: AbortSignal,

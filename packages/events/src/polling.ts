@@ -15,7 +15,7 @@ export interface Verdicts {
   readonly setErrs: ReadonlyMap<string, { readonly err: string; readonly description: string }>
 }
 
-export const NO_VERDICTS: Verdicts = { ack: [], setErrs: new Map() }
+const NO_VERDICTS: Verdicts = { ack: [], setErrs: new Map() }
 
 /** RFC 8936 section 2.4. A hundred events of the longest kind would not fit into an answer that is read. */
 const MAX_EVENTS = 100

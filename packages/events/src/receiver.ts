@@ -41,9 +41,7 @@ export interface EventReceiver {
   answer(request: EventRequest): Promise<EventAnswer>
 }
 
-export function createReceiver(
-  answer: (request: EventRequest) => Promise<EventAnswer>,
-): EventReceiver {
+function createReceiver(answer: (request: EventRequest) => Promise<EventAnswer>): EventReceiver {
   async function handle(
     request: IncomingMessage & { body?: unknown },
     response: ServerResponse,

@@ -23,7 +23,7 @@ export function readAnswer({ mediaType, octets }: RawAnswer): Statement {
 }
 
 /** @param value From `parseUnambiguousObject`: frozen, each member once. @param size Octets. @throws FailedExchange `bad_answer` */
-export function statementOf(value: unknown, size: number): Statement {
+function statementOf(value: unknown, size: number): Statement {
   if (!isJsonObject(value)) {
     throw failed(
       'bad_answer',

@@ -67,7 +67,7 @@ type AuthenticationOptions = Pick<
 >
 
 /** @throws TypeError if what the way of authentication needs is not stated, or something else is. */
-export function authenticationOf({
+function authenticationOf({
   clientSecret,
   clientKey,
   clientAuthentication: method = clientKey === undefined

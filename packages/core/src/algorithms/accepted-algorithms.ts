@@ -153,7 +153,7 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /** What means something already, in lower case: https://www.iana.org/assignments/jose (signatures, key management, content encryption) */
-export const JOSE_NAMES: ReadonlySet<string> = new Set(
+const JOSE_NAMES: ReadonlySet<string> = new Set(
   [
     ['none', 'HS1', 'HS256', 'HS384', 'HS512', 'HS256/64'],
     ['RS1', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],

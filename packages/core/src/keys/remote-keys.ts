@@ -26,7 +26,7 @@ export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): 
 }
 
 /** As `fetch` will see it. @throws TypeError, without the URL: it may hold credentials. */
-export function checkKeyUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
+function checkKeyUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
   const complaint = urlComplaint(String(url), allowInsecure)
   // Mistake `…: the key URL …`: It must be absolute, and https beyond this machine. `undefined` in it: an environment variable is
   // not set.

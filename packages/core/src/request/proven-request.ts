@@ -150,7 +150,7 @@ export function targetOf(request: object, subject: object): string {
   return url === target || target.startsWith('/') ? target : `/${target}`
 }
 
-export function methodOf(request: object): string {
+function methodOf(request: object): string {
   return textIn(request, 'method')
 }
 
