@@ -29,7 +29,10 @@ export function parseUnambiguousObject(octets: Buffer): JsonObject | undefined {
   return value === undefined || repeatsMember(octets.toString(), value) ? undefined : value
 }
 
-/** As `JSON.parse`, but `undefined` beyond 1000 levels, for a name that needs an escape, and for no JSON. Does NOT limit the length. */
+/**
+ * As `JSON.parse`, but `undefined` for no JSON, for more than 1000 levels, and for a name that needs an escape.
+ * Does NOT limit the length, and does NOT freeze.
+ */
 export function parseJson(text: string): unknown {
   return outline(text, MAX_DEPTH) === undefined ? undefined : parseShallow(text)
 }

@@ -20,7 +20,7 @@ const METADATA_MAX_AGE = 86_400
 /** When metadata that were due could not be had: an attempt that waits for them in vain is a slow one. */
 const METADATA_RETRY = 3600
 
-/** Key URL, two metadata documents and another key URL have one each; the last is kept, so that the attempt has its own outcome. */
+/** Of an attempt's deadline: key URL, two metadata documents, another key URL; the last is kept, so that it has its own outcome. */
 const SHARES = 5
 
 /**

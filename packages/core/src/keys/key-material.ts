@@ -100,7 +100,10 @@ const SMALL_ORDER = new Set([
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
 ])
 
-/** With a point of small order anybody can sign, in versions of OpenSSL in use. RFC 8032 section 5.1.3; RFC 8725 section 3.4 */
+/**
+ * With a point of small order anybody can sign, in versions of OpenSSL in use; such a point is also spelled with a y of 2^255 - 19 or more.
+ * RFC 8032 section 5.1.3; RFC 8725 section 3.4
+ */
 function isSafeEdwards(x: Buffer): boolean {
   const y = Buffer.from(x)
   y.writeUInt8(y.readUInt8(31) & 0x7f, 31) // without the sign of the other coordinate
