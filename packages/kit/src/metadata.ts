@@ -54,7 +54,10 @@ export interface Issuer extends AskedIssuer {
 
 const METADATA_PATH = /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)(?:\/|$)/
 
-/** OpenID Connect Discovery first, then RFC 8414. @throws TypeError for an issuer that is neither https nor loopback, or no issuer. */
+/**
+ * OpenID Connect Discovery 1.0 section 4 first, then RFC 8414 section 3.
+ * @throws TypeError for an issuer that is neither https nor loopback, and for the URL of its metadata.
+ */
 export function checkIssuer(
   identifier: string,
   allowInsecure: boolean,

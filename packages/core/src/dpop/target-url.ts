@@ -12,7 +12,10 @@ interface PublicOrigin {
   readonly prefix: string
 }
 
-/** RFC 9449 section 4.3, after the normalization of RFC 3986 section 6.2.2. `Host` is not looked at: it is the client's word. */
+/**
+ * RFC 9449 section 4.3, after the normalization of RFC 3986 sections 6.2.2 and 6.2.3; query and fragment do not count.
+ * `Host` is not looked at: it is the client's word.
+ */
 export function createUrlCheck(origins: readonly string[]): UrlCheck {
   const known = origins.map(originOf).filter((origin) => origin !== undefined)
   return (htu, target) => {

@@ -31,6 +31,7 @@ export interface RevocationList {
 /** Entries. With fewer it is not worthwhile to look for those that have lapsed. */
 const FEW = 1024
 
+/** Of at most `max` entries; forgets those that have lapsed and no others. */
 export function createRevocationList(max: number): RevocationList {
   const table: Table = new Map()
   let size = 0
