@@ -15,7 +15,7 @@ export function isLikeEncodedObject(encoded: string): boolean {
   )
 }
 
-/** What follows the brace of an object: a name, or its end. One in 240 random texts begins with a brace, one in 30,000 so. RFC 8259 section 4. */
+/** What follows the brace of an object: a name, or its end. One in 240 random texts begins with a brace, one in 30,000 so. RFC 8259 */
 const OBJECT = /^\s*\{\s*["}]/
 /** More of the text has to be read. */
 const UNDECIDED = /^\s*(?:\{\s*)?$/

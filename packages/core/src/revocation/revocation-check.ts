@@ -24,7 +24,7 @@ type AskedAbout = Pick<Auth, 'claims' | 'token'>
 export interface RevocationCheck {
   /** Whether the source says at once that a token is valid. If it does not, {@link check} has to be asked. */
   isValidNow(asked: AskedAbout, now: number): boolean
-  /** Step 7. A promise if the source takes its time: then all else may change. @throws AuthError `revoked`, `stale`; the signal's reason. */
+  /** Step 7. A promise if the source takes its time: all else may change. @throws AuthError `revoked`, `stale`; the signal's reason. */
   check(asked: AskedAbout, now: number, signal: AbortSignal | undefined): Promise<void> | undefined
   /** @throws AuthError `stale` if the source will not be ready */
   ready(): Promise<void>
