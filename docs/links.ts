@@ -17,9 +17,9 @@ export interface Links {
   readonly files: readonly string[]
 }
 
-/** A piece of code, which is left as it is, or a link or a picture. What names a package or an example may be a link of its own. */
+/** A piece of code, which is left as it is, or a link or a picture. What names a document, a package or an example may be a link of its own. */
 const PIECE =
-  /(?<code>^( *)(?:`{3,}|~{3,})[\s\S]*?^\2(?:`{3,}|~{3,})$)|(?<mark>!?)\[(?<shown>(?:`[^`]*`|\\.|[^\]`\\])*)\]\((?<target>[^)\s]+)\)|(?:`(?<guide>[A-Z-]+\.md)(?<heading>#[\w-]+)?` of )?`(?<module>@portcullis\/[\w/-]+)`|`(?<example>examples\/[\w/.-]+)`|(?<readme>README of the repository)|`[^`\n]*`/gm
+  /(?<code>^( *)(?:`{3,}|~{3,})[\s\S]*?^\2(?:`{3,}|~{3,})$)|(?<mark>!?)\[(?<shown>(?:`[^`]*`|\\.|[^\]`\\])*)\]\((?<target>[^)\s]+)\)|`(?<own>(?:docs\/[a-z\d-]+|[A-Z-]+)\.md)(?<place>#[\w-]+)?`(?! of )|(?:`(?<guide>(?:docs\/[a-z\d-]+|[A-Z-]+)\.md)(?<heading>#[\w-]+)?` of )?`(?<module>@portcullis\/[\w/-]+)`|`(?<example>examples\/[\w/.-]+)`|(?<readme>README of the repository)|`[^`\n]*`/gm
 
 /** What a link shows that only says which file it leads to. On the site a page has no file name, but a title. */
 const FILE_NAME = /^`?[A-Z-]+\.md`?$/
@@ -33,7 +33,8 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
       .split('\n')
       .at(-1)
       ?.startsWith('#')
-    const { mark, shown, target, guide, heading = '', module, example, readme } = groups
+    const { mark, shown, target, own, place = '', module, example, readme } = groups
+    const { guide, heading = place } = groups
     if (target !== undefined) {
       const found = resolved(target)
       if (found === undefined && mark === '!') throw new Error(`${page.path}: no picture ${target}`)
@@ -42,9 +43,11 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
       return `${mark}[${title ?? shown}](${found})`
     }
     const pointed =
-      module !== undefined ? ofModule(module, guide) : (example ?? (readme && 'README.md'))
+      module === undefined
+        ? (example ?? (own && pathTo(own)) ?? (readme && 'README.md'))
+        : ofModule(module, guide)
     if (!pointed || isInHeading || pointed === page.path || !pages.has(pointed)) return piece
-    const words = guide === undefined ? piece : pages.get(pointed)?.title
+    const words = guide === undefined && own === undefined ? piece : pages.get(pointed)?.title
     return `[${words}](${resolved(`/${pointed}${heading}`)})`
   })
   return { text, files }
@@ -62,7 +65,9 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
   }
 
   /** @param target A link in the repository; `/` is its root. */
-  function resolved(target: string): string | undefined {
+  function resolved(address: string): string | undefined {
+    // What a published document says of the repository is on the site as well.
+    const target = address.replace(/^https:\/\/github\.com\/[\w.-]+\/[\w.-]+\/blob\/HEAD(?=\/)/, '')
     if (/^[a-z][a-z\d+.-]*:/i.test(target)) return target
     const own = pages.get(page.path)
     // The first page shows parts of another one.

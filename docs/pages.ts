@@ -31,12 +31,14 @@ export interface Page {
 /** What the code of documents is written in. */
 export const LANGUAGES = ['diff', 'js', 'json', 'sh', 'ts', 'yaml'] as const
 
-/** The paths of all Markdown documents of the repository. */
+/** The paths of all Markdown documents of the repository. The SECURITY.md of core is made of that in the root by `pnpm build`. */
 export function documentsOf(): readonly string[] {
   return globSync(['**/*.md', '.changeset/**/*.md', '.github/**/*.md'], {
     cwd: root,
     exclude: (path) =>
-      /(?:^|\/)(?:node_modules|coverage|\.reference|\.readme[^/]*)$|^docs\/site$/.test(path),
+      /(?:^|\/)(?:node_modules|coverage|\.reference|\.readme[^/]*)$|^docs\/site$|^packages\/core\/SECURITY\.md$/.test(
+        path,
+      ),
   }).toSorted()
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 
 import { expect, test } from 'vitest'
 
@@ -10,6 +10,8 @@ import { COUNTED, MEASURED } from '../../packages/metrics/src/metrics.ts'
 import { ROOMS } from '../architecture/rooms.ts'
 import { BENCHES } from '../bench/benches.ts'
 import { GUARDING } from '../frameworks/packages.ts'
+import { publishedWith } from '../publishing/documents.ts'
+import { manifestPaths } from '../publishing/published.ts'
 import { anchorsOf, codeSpans, linksOf, tableUnder, tablesOf } from './markdown.ts'
 
 // What documents name is there: files, headings, commands, benches, metrics, functions.
@@ -69,22 +71,37 @@ test.each(documents)('every link of %s leads to a file or a heading of the repos
   expect(brokenLinks(path, read(path))).toEqual([])
 })
 
-test.each(documents.filter((path) => path.startsWith('packages/')))(
+// A guide is read in the repository and on the site, where all others are.
+const alone = manifestPaths
+  .map((path) => basename(dirname(path)))
+  .flatMap((folder) => publishedWith(folder).map((name) => `packages/${folder}/${name}`))
+  .filter((path) => documents.includes(path))
+
+test.each(alone)(
   '%s, which is published with its package alone, links to nothing that is not',
   (path) => {
-    expect(linksOf(read(path)).filter((link) => !isPublished(path, link))).toEqual([])
+    const [, folder = ''] = path.split('/')
+    const { files } = JSON.parse(read(`packages/${folder}/package.json`)) as {
+      files: readonly string[]
+    }
+    const leading = linksOf(read(path)).filter((link) => !/^(?:#|[a-z][a-z\d+.-]*:)/i.test(link))
+    const targets = leading.map((link) => link.replace(/#.*/, ''))
+    expect(targets.filter((file) => !['README.md', ...files].includes(file))).toEqual([])
   },
 )
 
-/** Whether npm packs what a document links to, as the manifest of its package says. */
-function isPublished(path: string, link: string): boolean {
-  if (/^(?:#|[a-z][a-z\d+.-]*:)/i.test(link)) return true
-  const [, folder = '', inside = ''] = /^(packages\/[^/]+)\/(.*)$/.exec(path) ?? []
-  const [file = ''] = decodeURI(link).split('#')
-  const target = join(dirname(inside), file)
-  const { files } = JSON.parse(read(join(folder, 'package.json'))) as { files: readonly string[] }
-  return ['README.md', ...files].some((each) => target === each || target.startsWith(`${each}/`))
-}
+test.each(alone)('every document that %s names is there', (path) => {
+  const [, own = ''] = path.split('/')
+  const names = read(path).matchAll(
+    /`((?:docs\/[a-z\d-]+|[A-Z-]+)\.md)(#[\w-]+)?`(?: of `@portcullis\/([a-z]+)`)?/g,
+  )
+  const gone = [...names].filter(([, name, heading = '#', folder = own]) => {
+    const place = `packages/${folder}/${name}`
+    if (!existsSync(join(root, place))) return name !== 'SECURITY.md'
+    return heading !== '#' && !anchorsOf(read(place)).includes(heading.slice(1))
+  })
+  expect(gone.map(([text]) => text)).toEqual([])
+})
 
 test.each([
   ['a file that is gone', '[a](test/nowhere.md)', 1],

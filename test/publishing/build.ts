@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -6,6 +6,7 @@ import { type GetModuleInfo, rollup } from '@rollup/wasm-node'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
+import { withoutLinks } from './documents.ts'
 import { manifestPaths, undeclared } from './published.ts'
 
 // Makes what is published: `pnpm build`, after the compiler. Of each package a file for each entry and one for what several entries have
@@ -37,6 +38,9 @@ const start = performance.now()
 const folders = manifestPaths.map((path) => join(root, dirname(path)))
 for (const folder of folders) rmSync(join(folder, 'dist'), { recursive: true, force: true })
 await Promise.all(folders.map(build))
+// What is promised is published with core.
+const promises = withoutLinks(readFileSync(join(root, 'SECURITY.md'), 'utf8'))
+writeFileSync(join(root, 'packages/core/SECURITY.md'), promises)
 console.log(`packages/*/dist in ${((performance.now() - start) / 1000).toFixed(1)} s`)
 
 async function build(folder: string): Promise<void> {

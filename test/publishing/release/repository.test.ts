@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { withLinks } from '../documents.ts'
 import { manifestPaths } from '../published.ts'
 import { repositoryNamed } from './address.ts'
 import { type Manifest, obstaclesOf } from './plan.ts'
@@ -17,6 +18,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const paths = manifestPaths
 const copy = mkdtempSync(join(tmpdir(), 'portcullis-repository-'))
 for (const path of paths) cpSync(join(root, path), join(copy, path))
+const readmes = paths.map((path) => join(dirname(path), 'README.md'))
+for (const path of readmes) cpSync(join(root, path), join(copy, path))
 afterAll(() => {
   rmSync(copy, { recursive: true })
 })
@@ -40,6 +43,32 @@ describe('each published package', async () => {
     expect(repository).toEqual({ type: 'git', url, directory })
     const { homepage: _, bugs: __, repository: ___, ...before } = read(root, path)
     expect(JSON.stringify(rest)).toBe(JSON.stringify(before))
+  })
+
+  test.each(readmes)(
+    '%s has a link for each document that it names, and nothing else has changed',
+    (path) => {
+      const text = readFileSync(join(copy, path), 'utf8')
+      const linked =
+        /\[(`[\w/-]+\.md)`\]\(https:\/\/github\.com\/acme\/guards\/blob\/HEAD\/[\w/-]+\.md(#[\w-]+)?\)/gi
+      expect(text.replaceAll(linked, '$1$2`')).toBe(readFileSync(join(root, path), 'utf8'))
+      const names = text.matchAll(/(?<!\[)`((?:docs\/[a-z\d-]+|[A-Z-]+)\.md)(?:#[\w-]+)?`(?! of )/g)
+      const folder = join(root, dirname(path))
+      expect(
+        [...names].map(([, name = '']) => name).filter((name) => existsSync(join(folder, name))),
+      ).toEqual([])
+    },
+  )
+
+  test('what another package has is linked there', () => {
+    const text =
+      '`GUARDS.md#cors` of `@portcullis/core`, `ERRORS.md` of `@portcullis/core`\n```sh\ncat `KEYS.md`\n```'
+    expect(withLinks(text, 'express', 'https://github.com/acme/guards')).toBe(
+      text.replace(
+        '`GUARDS.md#cors`',
+        '[`GUARDS.md`](https://github.com/acme/guards/blob/HEAD/packages/core/GUARDS.md#cors)',
+      ),
+    )
   })
 
   test.each(paths)('%s is as the formatter wants it', (path) => {

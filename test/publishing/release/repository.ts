@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
+import { publishedWith, withLinks } from '../documents.ts'
 import { manifestPaths } from '../published.ts'
 import { addressOf, repositoryNamed, withAddress } from './address.ts'
 
-// Writes into each package where its sources are: `pnpm release repository https://github.com/OWNER/NAME`, in the root.
+// Writes into each package where its sources are, and into what is published with it where the documents are that it names:
+// `pnpm release repository https://github.com/OWNER/NAME`, in the root.
 
 const name = repositoryNamed(process.argv[2])
 for (const path of manifestPaths) {
@@ -12,5 +14,11 @@ for (const path of manifestPaths) {
   const directory = dirname(path).replaceAll('\\', '/')
   const changed = withAddress(manifest, addressOf(name, directory))
   writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`)
+  for (const document of publishedWith(basename(directory))) {
+    const place = join(directory, document)
+    if (!existsSync(place)) continue
+    const text = readFileSync(place, 'utf8')
+    writeFileSync(place, withLinks(text, basename(directory), `https://github.com/${name}`))
+  }
   console.log(`${path}: ${name}`)
 }
