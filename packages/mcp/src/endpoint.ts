@@ -15,8 +15,7 @@ import type { CheckedOptions } from './options.ts'
 import { createOwners } from './owner.ts'
 import { createSessions } from './sessions.ts'
 
-// What both forms of an endpoint do with a request: first its token, the audience and the session; then what it needs, and what its
-// calls of tools need.
+// What both forms of an endpoint do with a request: its token, the audience and the session; then what it and its calls of tools need.
 
 type Place = 'metadata' | 'endpoint' | undefined
 

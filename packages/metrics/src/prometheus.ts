@@ -5,8 +5,7 @@ import { BUCKETS, labelled, type Metric as Described, nameForPrometheus } from '
 import { COUNTED, MEASURED } from './metrics.ts'
 import { checkSources, type Sources } from './sources.ts'
 
-// Metrics for Prometheus, in a registry of prom-client. Each metric makes its values when it is read, so a request pays for
-// numbers alone.
+// Metrics for Prometheus, in a registry of prom-client. Each makes its values when it is read: a request pays for numbers alone.
 
 export type {
   MeasuredClient,

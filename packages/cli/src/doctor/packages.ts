@@ -11,8 +11,7 @@ import {
 } from './installed.ts'
 import { isInRange } from './version-range.ts'
 
-// The checks of `doctor` about Node and packages: supported versions, one version of all our packages, one copy of core, and where
-// `@portcullis/testing` is listed.
+// The checks of `doctor` about Node and packages: supported versions, one version of all, one copy of core, and what is for tests.
 
 export async function checkPackages(
   folder: string,

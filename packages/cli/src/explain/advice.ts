@@ -4,8 +4,7 @@ import { CLOCKS_MAY_DIFFER, clockWords, type SeenDocument } from '../keys/seen-d
 import { isKeyedWithPublicKey } from './public-key-mac.ts'
 import { findShortKey } from './short-key.ts'
 
-// What `explain` adds to the explanation of core: hints about clocks, short keys and one known attack, and for each reason a sentence on
-// what to do.
+// What `explain` adds to the explanation of core: hints about clocks, short keys and one attack, and what to do for each reason.
 
 export interface CliHint {
   readonly name:

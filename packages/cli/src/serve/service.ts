@@ -20,8 +20,7 @@ import type { FaultInput, LogoutInput, MintInput, VerdictsInput } from './reques
 import { createRotations } from './rotations.ts'
 import type { ServeSettings } from './settings.ts'
 
-// The service behind `portcullis serve`: issuer, token service, log, rotations and faults in one object. It knows neither HTTP paths nor
-// HTML.
+// The service behind `portcullis serve`: issuer, token service, log, rotations and faults. It knows neither HTTP paths nor HTML.
 
 const MAX_FAULTS = 100
 const MAX_EVENTS = 1000

@@ -12,8 +12,7 @@ import type { Fetch } from '../surroundings/surroundings.ts'
 import type { NewKid } from './story.ts'
 import type { Guard } from './tally.ts'
 
-// The servers of `try`, on free ports of this machine: a token service, and an API with a guard of Portcullis on one path and one
-// of jose on another.
+// The servers of `try`, on free ports: a token service, and an API with a guard of Portcullis and one of jose.
 
 /** Where the token service has its key as a set: jose reads nothing else. */
 const SET_PATH = '/keys'

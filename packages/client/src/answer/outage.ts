@@ -2,8 +2,7 @@ import { whyFailed } from '@portcullis/kit/http'
 
 import { TokenClientError } from './errors.ts'
 
-// What `fetch` or the stream of a body fails with: an outage. Nothing of a message is shown, since it may name hosts or quote what was
-// sent.
+// What `fetch` or the stream of a body fails with: an outage. No message is shown: it may name hosts or quote what was sent.
 
 export async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
   try {

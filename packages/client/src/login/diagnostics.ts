@@ -4,8 +4,7 @@ import { debug } from '@portcullis/kit/report'
 
 import type { TokenClientErrorCode } from '../answer/errors.ts'
 
-// What is told of each login that ended: the channel `portcullis:login` of node:diagnostics_channel, and a line for
-// NODE_DEBUG=portcullis.
+// What is told of each login that ended: the channel `portcullis:login`, and a line for NODE_DEBUG=portcullis.
 
 /** The result of a login, on the channel `portcullis:login`. It contains no credential, token or URL. Times are seconds. */
 export interface LoginMessage {

@@ -5,8 +5,7 @@ import { believed } from '../answer/lifetime.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../login/renewal.ts'
 import type { ServiceAnswer } from '../request/token-request.ts'
 
-// What an answer of the authorization server means for all grants of a client, whoever they are for: its clock, and the pauses that
-// concern the client itself.
+// What an answer of the server means for all grants of a client: its clock, and the pauses that concern the client itself.
 
 export interface ServerPace {
   /** The time of the server, as far as it is known. Seconds since 1970-01-01T00:00:00Z. */
