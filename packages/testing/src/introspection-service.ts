@@ -50,8 +50,8 @@ export interface IntrospectionService extends Omit<TokenService, 'listen'> {
   /** From now on it says that the token is not active. */
   revoke(token: string): void
   /**
-   * Tokens about which it answers wrongly; with `signed` for a verifier that has `keys`. After some of these answers a verifier asks
-   * nothing for a while: take a new one for each, or move the clock.
+   * Tokens about which it answers wrongly, each with the `code` and `reason` of the refusal; with `signed` for a verifier that has
+   * `keys`. After some of these answers a verifier asks nothing for a while: take a new one for each, or move the clock.
    *
    * The tokens that test a time are refused for it only for some time. A verifier with `type: null` accepts `no kind of token`.
    */

@@ -88,7 +88,7 @@ export interface TestIssuer {
   /** The last rotation, if its second step is not done yet. It may be from an earlier run (option `key`). */
   pendingRotation(): Rotation | undefined
   /**
-   * Undoes both steps of the last rotation that was not undone yet. The last 100 can be undone.
+   * Undoes both steps of the last rotation that was not undone yet: signer and document are as before. The last 100 can be undone.
    *
    * @throws TypeError if there is no rotation to undo.
    */
@@ -116,7 +116,7 @@ export interface TestIssuer {
 }
 
 /**
- * Creates an issuer with a new key, unless one is given. It signs any claims, valid or not: only for tests.
+ * Creates an issuer with a new key, unless one is given: to make it takes most of the time. It signs any claims: only for tests.
  *
  * @throws TypeError for a wrong or misspelt option.
  */

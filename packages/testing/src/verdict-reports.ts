@@ -34,8 +34,8 @@ const TIMEOUT = 5
  * Reports the verdicts of every verifier in this process to `portcullis serve`, which shows them in its console and its log.
  * For development. It sends `code`, `reason` and `detail` of refusals, and no token.
  *
- * It keeps at most 50 different verdicts, and counts the others. It changes no verdict, throws nothing after the start, and does
- * not keep the process alive.
+ * It keeps at most 50 different verdicts, and counts the others. If the service does not answer, it tries less and less often. It
+ * changes no verdict, throws nothing after the start, and does not keep the process alive.
  *
  * @throws TypeError for a wrong or misspelt option, and for a URL of another machine, so that nothing is reported in
  *   production.

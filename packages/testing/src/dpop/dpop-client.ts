@@ -35,7 +35,7 @@ export interface DpopClient {
   ): Promise<{ authorization: string; dpop: string }>
   /**
    * Proofs of every kind that a server with the default algorithms must refuse for this request with this token, which must be bound
-   * to this client. Use them at once: a proof is accepted for about a minute.
+   * to this client, each with its headers and the `code` and `reason`. Use them at once: a proof is accepted for about a minute.
    *
    * Proofs with a bad nonce need `nonce`, one that the server accepts. For `replayed_proof` send the same `headers(...)` twice.
    */
