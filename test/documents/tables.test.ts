@@ -168,7 +168,11 @@ test.each(defaults)('%s: %s is %s by default, as its comment says', (name, optio
     : [[option, value] as const]
   for (const [member, of] of pairs) {
     const code = of.replaceAll(/(?<=\d)_(?=\d)/g, '')
-    expect(sources).toMatch(new RegExp(`\\b${member}(?:: \\w+)?(?: =| \\?\\?|:) ${code}(?!\\w)`))
+    expect(sources).toMatch(
+      new RegExp(
+        `\\b${member}(?:: \\w+)?(?: =| \\?\\?${pairs.length > 1 || value.startsWith('{') ? '|:' : ''}) ${code}(?!\\w)`,
+      ),
+    )
   }
 })
 
