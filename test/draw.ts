@@ -9,6 +9,7 @@ const PROGRAMS: Programs = {
     file: 'simulation/alarms/picture.ts',
     does: 'the picture of alarms in OPERATING.md of core, of a run with a real Prometheus',
   },
+  rotation: { file: 'bench/rotation-pictures.ts', does: 'the pictures of KEYS.md in core' },
   comparison: {
     file: 'bench/rotation-comparison.ts',
     does: 'the picture of README.md: a rotation and an outage, beside jose',

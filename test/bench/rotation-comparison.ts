@@ -14,7 +14,7 @@ import { jose, type PeerFactory, portcullis } from './peers.ts'
 import { signedToken } from './tokens.ts'
 
 // The picture of the README: what becomes of genuine tokens in Portcullis and in jose, whose key sets most guards for Node
-// use. Both verify real tokens in virtual time, with their defaults: `pnpm draw comparison`. With `--print` it writes nothing.
+// use. Both verify real tokens in virtual time, with their defaults: `node test/draw.ts comparison`. With `--print` it writes nothing.
 
 const WIDTH = 700
 const START = 178
