@@ -20,7 +20,7 @@ export default defineConfig({
   oxc: { decorator: { legacy: true } },
   test: {
     // Many tests wait: for a program that starts, or for a server. A percentage could be 100 at most, so this is a number.
-    maxWorkers: Math.ceil(1.5 * availableParallelism()),
+    maxWorkers: Math.ceil(2.5 * availableParallelism()),
     // Tests make many short-lived objects: a larger young generation is collected less often, which saves 6 to 10 % of the time.
     execArgv: ['--max-semi-space-size=64'],
     // They end a test that hangs. None is to fail because the machine is busy.

@@ -296,7 +296,7 @@ test('each provider has a page, which the README leads to, and which leads to it
     pages,
   )
   const readme = read('packages/providers/README.md')
-  const named = [...readme.matchAll(/`(docs\/[a-z\d-]+\.md)`/g)].map(([, name]) => name)
+  const named = [...readme.matchAll(/`(docs\/[a-z\d-]+\.md)`/g)].map(([, name = '']) => name)
   expect(named.toSorted()).toEqual(pages)
   expect(readme).toContain('`authenticate(verifier)`')
   for (const path of PROVIDERS) expect(headOf(path)).toContain('`@portcullis/providers`')

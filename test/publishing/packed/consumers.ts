@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { GUARDING } from '../../frameworks/packages.ts'
@@ -31,19 +31,14 @@ export function nodeIn(consumer: string, version: NodeVersion): string {
   return join(consumer, 'node_modules', `node-${version}`, 'bin', 'node')
 }
 
-/**
- * Packs what would be published. The path of each tarball, by the name of its package. `PACKED` is a folder in which several
- * programs share one packing: who finds the tarballs there does not pack again.
- */
+/** Packs what would be published. The path of each tarball, by the name of its package. */
 export async function pack(root: string, into: string): Promise<ReadonlyMap<string, string>> {
-  const shared = process.env['PACKED'] ?? into
   const tarballs = new Map(
     manifestPaths.map((path) => {
       const { name, version } = readManifest(join(root, path))
-      return [name, join(shared, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
+      return [name, join(into, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
     }),
   )
-  if ([...tarballs.values()].every((path) => existsSync(path))) return tarballs
   await mustRun(pnpm('build'), root)
   await mustRun(
     pnpm(
@@ -51,7 +46,7 @@ export async function pack(root: string, into: string): Promise<ReadonlyMap<stri
       ...[...tarballs.keys()].flatMap((name) => ['--filter', name]),
       'pack',
       '--pack-destination',
-      shared,
+      into,
     ),
     root,
   )

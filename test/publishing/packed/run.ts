@@ -32,6 +32,9 @@ const ALL_PACKAGES = ['bun', 'deno'] as const
 /** A program alone: nobody imports it. */
 const CLI = '@portcullis/cli'
 
+/** Of a package as it is installed: about what a bundle and the documents beside it take. */
+const MAX_OCTETS = 640_000
+
 /** What is published to be run, and where it is in its package. */
 const PROGRAMS = [
   ['portcullis', `${CLI}/dist/main.js`],
@@ -128,7 +131,7 @@ async function examine(tarball: string): Promise<void> {
     report.check(`publint ${name}`, ['publint', tarball, '--strict'], here),
     // Compilers find the types below; this looks for them as every setting would.
     ...(isComplete ? [report.check(`attw ${name}`, ['attw', tarball, ...rules], here)] : []),
-    report.check(`contents ${name}`, ['tar', '-tzf', tarball], here, containsOnlyWhatIsMeant),
+    report.check(`contents ${name}`, ['tar', '-tvzf', tarball], here, containsOnlyWhatIsMeant),
   ])
 }
 
@@ -137,8 +140,12 @@ function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
   if (failure !== undefined) return failure
   // test/publishing/package.test.ts lists the guides.
   const meant =
-    /^package\/(?:package\.json|[A-Z-]+\.md|LICENSE|serve\.schema\.json|alerts\.yml|dashboard\.json|pictures\/[a-z-]+\.svg|docs\/[a-z\d-]+\.md|browser\/[a-z-]+\.(?:js|css|svg)|dist\/.*\.(?:js|d\.ts))$/
-  const files = outcome.stdout.split('\n').filter((line) => line !== '')
+    /^package\/(?:package\.json|[A-Z-]+\.md|LICENSE|serve\.schema\.json|alerts\.yml|dashboard\.json|pictures\/[a-z-]+\.svg|browser\/[a-z-]+\.(?:js|css|svg)|dist\/.*\.(?:js|d\.ts))$/
+  const entries = [...outcome.stdout.matchAll(/ (\d+) [\d-]+ [\d:]+ (.+)$/gm)]
+  const files = entries.map(([, , path = '']) => path)
+  const octets = entries.reduce((sum, [, size]) => sum + Number(size), 0)
+  if (octets > MAX_OCTETS)
+    return `it has ${octets} octets: what of it need not be in each node_modules?`
   const stray = files.filter((file) => !meant.test(file))
   if (stray.length > 0) return `stray files: ${stray.join(', ')}`
   const isProgram = files.includes('package/dist/main.js')
