@@ -7,7 +7,7 @@ import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-ex
 import { entriesOf, type Entry, root } from './entries.ts'
 
 // What the packages export, as one text for each module in docs/api, so that each change of it is seen in a review. The second
-// half of `pnpm write`; with `--check`, as `pnpm check` runs it, it fails if one of them differs. The types are read as published.
+// half of `pnpm write`; with `--check`, as .ci/run runs it, it fails if one of them differs. The types are read as published.
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
 

@@ -13,7 +13,7 @@ import { MAKERS, writtenFiles } from '../../docs/written.ts'
 import { refusals } from '../../packages/core/src/refusal/refusals.ts'
 import { manifestPaths } from '../publishing/published.ts'
 
-// What `pnpm write` writes is in the repository as it would write it now. docs/api is compared by `pnpm check`.
+// What `pnpm write` writes is in the repository as it would write it now. docs/api is compared by .ci/run.
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 

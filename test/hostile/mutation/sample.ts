@@ -204,17 +204,14 @@ function tried(stage: readonly string[]): Omit<Outcome, 'mutant'> | undefined {
 function tabulate(files: readonly string[]): void {
   const { mutants } = JSON.parse(readFileSync(SAMPLE, 'utf8')) as Sample
   const runs = files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Outcome[])
-  const rows = mutants.map(({ file, mutator, original, replacement }, index) => [
-    index,
-    file,
-    mutator,
-    oneLine(original),
-    oneLine(replacement),
-    ...runs.flatMap((outcomes) => {
+  const results = (index: number) =>
+    runs.flatMap((outcomes) => {
       const outcome = outcomes.find(({ mutant }) => mutant === index)
       return [outcome?.verdict ?? '', outcome?.by ?? '']
-    }),
-  ])
+    })
+  const rows = mutants.map(({ file, mutator, original, replacement }, index) =>
+    [index, file, mutator, oneLine(original), oneLine(replacement)].concat(results(index)),
+  )
   const head = ['mutant', 'file', 'mutator', 'code', 'changed to', 'before', 'by', 'after', 'by']
   writeFileSync(TABLE, `${[head, ...rows].map((row) => row.join('\t')).join('\n')}\n`)
 }
