@@ -33,13 +33,12 @@ export const LANGUAGES = ['diff', 'js', 'json', 'sh', 'ts', 'yaml'] as const
 
 /** The paths of all Markdown documents of the repository. The SECURITY.md of core is made of that in the root by `pnpm build`. */
 export function documentsOf(): readonly string[] {
-  return globSync(['**/*.md', '.changeset/**/*.md', '.github/**/*.md'], {
+  const paths = globSync(['**/*.md', '.changeset/**/*.md', '.github/**/*.md'], {
     cwd: root,
     exclude: (path) =>
-      /(?:^|\/)(?:node_modules|coverage|\.reference|\.readme[^/]*)$|^docs\/site$|^packages\/core\/SECURITY\.md$/.test(
-        path,
-      ),
-  }).toSorted()
+      /(?:^|\/)(?:node_modules|coverage|\.reference|\.readme[^/]*)$|^docs\/site$/.test(path),
+  })
+  return paths.filter((path) => path !== 'packages/core/SECURITY.md').toSorted()
 }
 
 /** What is wrong with the list of sections, in words that say what to do. */

@@ -67,11 +67,7 @@ export const repeatedProof: Detail = () =>
   'the request has more than one DPoP header: does a proxy add one?'
 
 /** @param scheme In lower case. */
-export function otherScheme(
-  value: string,
-  scheme: string,
-  expected: readonly string[] = ['Bearer'],
-): Detail {
+export function otherScheme(value: string, scheme: string, expected: readonly string[]): Detail {
   if (value.startsWith('eyJ')) return withoutScheme
   const name = SCHEMES.get(scheme)
   if (name === undefined) return unknownScheme

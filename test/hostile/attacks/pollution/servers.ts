@@ -28,9 +28,9 @@ import type {
   Guard,
   ScopeSpec,
 } from '../../../frameworks/contract/frameworks/framework.ts'
-import { frameworks } from '../../../frameworks/contract/frameworks/index.ts'
 import { HEADER, ISSUER, type Listening, OPAQUE, ORIGIN, PROOF_TIME } from './calls.ts'
 import { serveOthers } from './others.ts'
+import { TRIED } from './tried.ts'
 import { VALUES } from './values.ts'
 
 // A program: it serves all adapters, and puts on `Object.prototype` what its parent tells it.
@@ -189,7 +189,7 @@ async function start({ good, other, tellers }: Keys): Promise<readonly Listening
   const guards = [{ verifier: verifierOf(localKeys(good)) }]
   const apps = { scopes: scopesFor(good, other), whole: { silent: true, guards, routes } }
   const servers: Listening[] = [await serveOthers(good, tellers)]
-  for (const { name: framework, createApp, failsUnder = [] } of frameworks) {
+  for (const { name: framework, createApp, failsUnder = [] } of TRIED) {
     for (const app of ['scopes', 'whole'] as const) {
       const { port } = await createApp(apps[app])
       servers.push({ framework, fails: failsUnder, app, port })
