@@ -146,30 +146,34 @@ export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): 
   const exp = numericDate(claims, 'exp')
   const nbf = numericDate(claims, 'nbf')
   const iat = numericDate(claims, 'iat')
-  const compared = { now, iat, limit: ['clockTolerance', clockTolerance] } as const
   // RFC 7519 section 4.1.4: at the time `exp` itself the token has expired.
   if (exp !== undefined && !(now < exp + clockTolerance)) {
-    throw untimely('expired', { ...compared, name: 'exp', at: exp })
+    throw untimely('expired', { name: 'exp', at: exp, now, iat }, clockTolerance)
   }
   if (nbf !== undefined && !(now + clockTolerance >= nbf)) {
-    throw untimely('not_yet_valid', { ...compared, name: 'nbf', at: nbf })
+    throw untimely('not_yet_valid', { name: 'nbf', at: nbf, now, iat }, clockTolerance)
   }
   if (iat === undefined) return
   const tolerance = Math.max(clockTolerance, IAT_TOLERANCE)
   if (!(iat <= now + tolerance)) {
-    const limit = ['the tolerance of clocks', tolerance] as const
-    throw untimely('issued_in_future', { ...compared, name: 'iat', at: iat, limit })
+    const time = { name: 'iat', at: iat, now, iat } as const
+    throw untimely('issued_in_future', time, tolerance, 'the tolerance of clocks')
   }
   if (maxTokenAge !== undefined && !(now - iat <= maxTokenAge + clockTolerance)) {
-    const limit = ['maxTokenAge', maxTokenAge] as const
-    throw untimely('too_old', { ...compared, name: 'iat', at: iat, limit })
+    throw untimely('too_old', { name: 'iat', at: iat, now, iat }, maxTokenAge, 'maxTokenAge')
   }
 }
 
 type Untimely = 'expired' | 'not_yet_valid' | 'issued_in_future' | 'too_old'
 
-function untimely(reason: Untimely, time: WrongTime): AuthError {
-  return new AuthError('invalid_token', reason, wrongTime(time))
+/** @param limit Of the rule of that name, which the time goes beyond. */
+function untimely(
+  reason: Untimely,
+  time: Omit<WrongTime, 'limit'>,
+  limit: number,
+  rule = 'clockTolerance',
+): AuthError {
+  return new AuthError('invalid_token', reason, wrongTime({ ...time, limit: [rule, limit] }))
 }
 
 export function isTimely(claims: JsonObject, rules: ClaimRules, now: number): boolean {
