@@ -129,6 +129,12 @@ describe('fault', () => {
     expect((await fetch(keyUrl)).status).toBe(200)
   })
 
+  test.each(['keys', 'token', 'introspection', 'metadata'])('of %s begins', async (endpoint) => {
+    const own = await setUp()
+    expect((await own.post('fault', { endpoint, kind: 503 })).status).toBe(200)
+    expect((await own.state())['faults']).toMatchObject([{ kind: 503, endpoints: [endpoint] }])
+  })
+
   test.each<[error: string, body: object]>([
     ['the body: endpoint must be stated', { kind: 503 }],
     ['the body: kind must be stated', { endpoint: 'keys' }],

@@ -118,11 +118,17 @@ describe('the poll endpoint', () => {
   })
 })
 
-test('bad events have different names, and are new each time', async () => {
+test('bad events have different names and a text each, and are new each time', async () => {
   for (const kind of ['logout', 'security'] as const) {
     const rows = await transmitter.badEvents({ kind, revokes: 'session' })
     expect(rows.length).toBeGreaterThan(20)
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
+    expect(rows.filter(({ name }) => name === '')).toEqual([])
+    expect(rows.filter(({ token }) => typeof token !== 'string')).toEqual([])
+    const again = await transmitter.badEvents({ kind, revokes: 'session' })
+    expect(again.map(({ name }) => name)).toEqual(rows.map(({ name }) => name))
+    const tokens = new Set(rows.map(({ token }) => token))
+    expect(again.filter(({ token }) => !tokens.has(token)).length).toBeGreaterThan(20)
   }
 })
 
