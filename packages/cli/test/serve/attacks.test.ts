@@ -155,7 +155,9 @@ describe('a body', () => {
     async (path) => {
       const own = await setUp()
       const body = `{"${'x'.repeat(65_535)}":1}`
-      expect((await own.ask(path, { body })).status).toBe(413)
+      const response = await own.ask(path, { body })
+      expect(response.status).toBe(413)
+      expect(await response.json()).toEqual({ error: 'the body must have at most 65536 bytes' })
       for (const wrong of ['[]', '5', '"text"', '{"nonsense":1}']) {
         expect((await own.ask(path, { body: wrong })).status).toBe(400)
       }

@@ -147,7 +147,9 @@ describe('mistakes', () => {
 
   test('an event without a type, and bad events of no kind: a TypeError', async () => {
     await expect(transmitter.securityEvent({} as never)).rejects.toThrow(TypeError)
-    await expect(transmitter.badEvents({ kind: 'logout' } as never)).rejects.toThrow(TypeError)
+    await expect(transmitter.badEvents({ kind: 'logout' } as never)).rejects.toThrow(
+      new TypeError('badEvents: kind and revokes must be stated'),
+    )
   })
 })
 
