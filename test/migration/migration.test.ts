@@ -1,5 +1,5 @@
 import { dpopClient } from '@portcullis/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { type Api, startApi } from './api.ts'
 import type { Side } from './applications.ts'
@@ -39,13 +39,22 @@ beforeAll(async () => {
       const api = await start(application, keys)
       apis.set(application.name, api)
       const [places, hello] = await Promise.all([
-        api.call('/places', forged(await api.bearer())),
-        api.call('/hello', forged(await api.bearer())),
+        answered(async () => await api.call('/places', forged(await api.bearer()))),
+        answered(async () => await api.call('/hello', forged(await api.bearer()))),
       ])
       forgeries.set(application.name, { places, hello })
     }),
   ])
 })
+
+/** What it answers once it has had its keys in time, which a busy machine may not let it at first. */
+async function answered(call: () => Promise<Response>): Promise<Response> {
+  return await vi.waitFor(async () => {
+    const response = await call()
+    expect(response.status).not.toBe(503)
+    return response
+  }, 60_000)
+}
 
 afterAll(async () => {
   await Promise.all(open.map(async (each) => await each[Symbol.asyncDispose]()))

@@ -23,7 +23,7 @@ export function parseJsonObject(octets: Buffer): JsonObject | undefined {
   return freeze(value) ? value : undefined
 }
 
-/** As {@link parseJsonObject}, and without a member that is repeated at any level: for objects whose inner ones decide as well. */
+/** As `parseJsonObject`, and without a member that is repeated at any level: for objects whose inner ones decide as well. */
 export function parseUnambiguousObject(octets: Buffer): JsonObject | undefined {
   const value = parseJsonObject(octets)
   return value === undefined || repeatsMember(octets.toString(), value) ? undefined : value
@@ -92,7 +92,7 @@ function isFollowedByColon(text: string, start: number): boolean {
   return text.charCodeAt(at) === COLON
 }
 
-/** At whatever level. @param text What {@link parseJsonObject} has read as `value`. */
+/** At whatever level. @param text What `parseJsonObject` has read as `value`. */
 export function repeatsMember(text: string, value: JsonObject): boolean {
   return outline(text, MAX_TOKEN_DEPTH)?.allMembers !== membersOf(value)
 }
