@@ -11,47 +11,23 @@ import {
   type Setting,
 } from './peer-setting.ts'
 import { jose, type PeerFactory, portcullis } from './peers.ts'
+import { folder } from './rotation-pictures.ts'
+import {
+  type Band,
+  drawBand,
+  drawLane,
+  drawTick,
+  drawVerdict,
+  END,
+  LANE,
+  START,
+  STYLE,
+  WIDTH,
+} from './timeline.ts'
 import { signedToken } from './tokens.ts'
 
 // The picture of the README: what becomes of genuine tokens in Portcullis and in jose, whose key sets most guards for Node
 // use. Both verify real tokens in virtual time, with their defaults: `node test/draw.ts comparison`. With `--print` it writes nothing.
-
-const WIDTH = 700
-const START = 178
-const END = 676
-const LANE = 34
-
-// No script and no font of elsewhere: a page that shows the file as an image loads neither.
-const STYLE = `
-    svg { background: #ffffff; font: 13px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif }
-    text { fill: #1f2328 }
-    .title { font-size: 16px; font-weight: 600 }
-    .quiet { fill: #59636e; font-size: 12px }
-    .rule { stroke: #d1d9e0 }
-    .now { stroke: #59636e; stroke-dasharray: 3 3 }
-    .A { fill: #0969da }
-    .B { fill: #8250df }
-    .down { fill: #818b98 }
-    .band { fill: #ffffff; font-weight: 600; font-size: 12px }
-    .request { stroke: #1f2328; stroke-width: 1.5 }
-    .accepted { fill: #1a7f37 }
-    .refused { stroke: #cf222e; stroke-width: 2; fill: none }
-    .unavailable { fill: #bc4c00 }
-    @media (prefers-color-scheme: dark) {
-      svg { background: #0d1117 }
-      text { fill: #f0f6fc }
-      .quiet { fill: #9198a1 }
-      .rule { stroke: #3d444d }
-      .now { stroke: #9198a1 }
-      .A { fill: #1f6feb }
-      .B { fill: #8957e5 }
-      .down { fill: #656c76 }
-      .request { stroke: #f0f6fc }
-      .accepted { fill: #3fb950 }
-      .refused { stroke: #f85149 }
-      .unavailable { fill: #db6d28 }
-    }
-  `
 
 const MINUTE = 60
 /** The keys were fetched this long before. */
@@ -155,49 +131,20 @@ function drawPanel(panel: Panel, y: number): string {
     [bands.name, bands.of.map((band) => drawBand(band, x))],
     ...lanes.map(
       ([name, seen]) =>
-        [name, seen.map(({ at, isAccepted }) => drawVerdict(isAccepted, x(at)))] as const,
+        [
+          name,
+          seen.map(({ at, isAccepted }) => drawVerdict(isAccepted ? 'accepted' : 'refused', x(at))),
+        ] as const,
     ),
   ]
   const bottom = TITLE_HEIGHT + rows.length * LANE
   return [
     `  <g transform="translate(0 ${y})">`,
     `  <text class="title" x="12" y="26">${title}</text>`,
-    ...ticks.map(([at, text]) => drawTick(x(at), text, bottom)),
+    ...ticks.map(([at, text]) => drawTick(x(at), text, bottom, TITLE_HEIGHT)),
     ...rows.map(([name, marks], index) => drawLane(name, marks, TITLE_HEIGHT + index * LANE)),
     '  </g>',
   ].join('\n')
-}
-
-/** From when to when something is so. Seconds. */
-interface Band {
-  readonly from: number
-  readonly until: number
-  readonly name: keyof typeof WORDS
-}
-
-const WORDS = { A: 'key A', B: 'key B', down: 'does not answer' }
-
-function drawBand({ name, from, until }: Band, x: (at: number) => number): string {
-  const [left, right] = [x(from), x(until)]
-  const rect = `<rect class="${name}" x="${left.toFixed(1)}" y="-10" width="${(right - left).toFixed(1)}" height="20"/>`
-  const text = `<text class="band" x="${(left + 7).toFixed(1)}" y="4">${WORDS[name]}</text>`
-  return rect + text
-}
-
-/** A dot or a cross. */
-function drawVerdict(isAccepted: boolean, left: number): string {
-  const place = left.toFixed(1)
-  return isAccepted
-    ? `<circle class="accepted" cx="${place}" r="4"/>`
-    : `<path class="refused" d="M${place} 0m-4 -4l8 8m0 -8l-8 8"/>`
-}
-
-function drawLane(name: string, marks: readonly string[], y: number): string {
-  return `  <g transform="translate(0 ${y})"><text x="${START - 12}" y="4" text-anchor="end">${name}</text><path class="rule" d="M${START} 0H${END}"/>${marks.join('')}</g>`
-}
-
-function drawTick(x: number, text: string, bottom: number): string {
-  return `  <path class="now" d="M${x.toFixed(1)} ${TITLE_HEIGHT - 16}V${bottom - 12}"/><text class="quiet" x="${x.toFixed(1)}" y="${bottom + 4}" text-anchor="middle">${text}</text>`
 }
 
 function sentenceOf({ title, lanes }: Panel): string {
@@ -212,8 +159,8 @@ function draw(): string {
   const legend = PANELS.length * PANEL_HEIGHT + 26
   const height = legend + 20
   const marks = [
-    [true, 'a genuine token, accepted', START + 4],
-    [false, 'a genuine token, not accepted', START + 200],
+    ['accepted', 'a genuine token, accepted', START + 4],
+    ['refused', 'a genuine token, not accepted', START + 200],
   ] as const
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title description">`,
@@ -222,8 +169,8 @@ function draw(): string {
     `  <style>${STYLE}</style>`,
     ...PANELS.map((panel, index) => drawPanel(panel, index * PANEL_HEIGHT)),
     ...marks.map(
-      ([isAccepted, words, left]) =>
-        `  <g transform="translate(0 ${legend})">${drawVerdict(isAccepted, left)}<text class="quiet" x="${left + 11}" y="4">${words}</text></g>`,
+      ([verdict, words, left]) =>
+        `  <g transform="translate(0 ${legend})">${drawVerdict(verdict, left)}<text class="quiet" x="${left + 11}" y="4">${words}</text></g>`,
     ),
     '</svg>',
   ].join('\n')}\n`
@@ -231,4 +178,4 @@ function draw(): string {
 
 const text = draw()
 if (process.argv.includes('--print')) process.stdout.write(text)
-else writeFileSync(join(import.meta.dirname, '../../packages/core/pictures/comparison.svg'), text)
+else writeFileSync(join(folder, 'comparison.svg'), text)

@@ -11,14 +11,14 @@ interface Texts {
   readonly ticks: readonly (readonly [at: number, text: string])[]
 }
 
-const WIDTH = 700
-const START = 178
-const END = 676
-const LANE = 34
+export const WIDTH = 700
+export const START = 178
+export const END = 676
+export const LANE = 34
 const TOP = 66
 
 // No script and no font of elsewhere: a page that shows the file as an image loads neither.
-const STYLE = `
+export const STYLE = `
     svg { background: #ffffff; font: 13px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif }
     text { fill: #1f2328 }
     .title { font-size: 16px; font-weight: 600 }
@@ -87,7 +87,7 @@ export function timeline(told: Told, { title, description, ticks }: Texts): stri
   ].join('\n')}\n`
 }
 
-interface Band extends Span {
+export interface Band extends Span {
   readonly name: keyof typeof WORDS
 }
 
@@ -100,7 +100,7 @@ function published({ from, until, rotatesAt }: Story): readonly Band[] {
   ]
 }
 
-function drawBand({ name, from, until }: Band, x: (at: number) => number): string {
+export function drawBand({ name, from, until }: Band, x: (at: number) => number): string {
   const [left, right] = [x(from), x(until)]
   const rect = `<rect class="${name}" x="${left.toFixed(1)}" y="-10" width="${(right - left).toFixed(1)}" height="20"/>`
   const text = `<text class="band" x="${(left + 7).toFixed(1)}" y="4">${WORDS[name]}</text>`
@@ -112,7 +112,7 @@ function drawRequest(left: number): string {
 }
 
 /** A dot, a cross or a triangle. */
-function drawVerdict(verdict: Verdict, left: number): string {
+export function drawVerdict(verdict: Verdict, left: number): string {
   const place = left.toFixed(1)
   if (verdict === 'accepted') return `<circle class="accepted" cx="${place}" r="4"/>`
   if (verdict === 'refused') return `<path class="refused" d="M${place} 0m-4 -4l8 8m0 -8l-8 8"/>`
@@ -127,11 +127,11 @@ function drawFlood(): readonly string[] {
   )
 }
 
-function drawLane(name: string, marks: readonly string[], y: number): string {
+export function drawLane(name: string, marks: readonly string[], y: number): string {
   return `  <g transform="translate(0 ${y})"><text x="${START - 12}" y="4" text-anchor="end">${name}</text><path class="rule" d="M${START} 0H${END}"/>${marks.join('')}</g>`
 }
 
-function drawTick(x: number, text: string, bottom: number, top = TOP): string {
+export function drawTick(x: number, text: string, bottom: number, top = TOP): string {
   return `  <path class="now" d="M${x.toFixed(1)} ${top - 16}V${bottom - 12}"/><text class="quiet" x="${x.toFixed(1)}" y="${bottom + 4}" text-anchor="middle">${text}</text>`
 }
 
