@@ -93,7 +93,7 @@ test.each(alone)(
 test.each(alone)('every document that %s names is there', (path) => {
   const [, own = ''] = path.split('/')
   const names = read(path).matchAll(
-    /`((?:docs\/[a-z\d-]+|[A-Z-]+)\.md)(#[\w-]+)?`(?: of `@portcullis\/([a-z]+)`)?/g,
+    /(?<!\[)`((?:docs\/[a-z\d-]+|[A-Z-]+)\.md)(#[\w-]+)?`(?: of `@portcullis\/([a-z]+)`)?/g,
   )
   const gone = [...names].filter(([, name, heading = '#', folder = own]) => {
     const place = `packages/${folder}/${name}`

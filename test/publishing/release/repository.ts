@@ -16,7 +16,8 @@ for (const path of manifestPaths) {
   writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`)
   for (const document of publishedWith(basename(directory))) {
     const place = join(directory, document)
-    if (!existsSync(place)) continue
+    // SKILL.md is written from other documents, which would take the links away again.
+    if (document === 'SKILL.md' || !existsSync(place)) continue
     const text = readFileSync(place, 'utf8')
     writeFileSync(place, withLinks(text, basename(directory), `https://github.com/${name}`))
   }
