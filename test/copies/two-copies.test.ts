@@ -82,6 +82,7 @@ const TAKES: Readonly<Record<string, () => unknown>> = {
     core.watchToken(ourVerifier, await theirVerifier.verify(token), () => {}),
   'expiry: the Auth': async () => core.expiry(await theirVerifier.verify(token)),
   'grantedScopes: the Auth': async () => core.grantedScopes(await theirVerifier.verify(token)),
+  'delegationOf: the Auth': async () => core.delegationOf(await theirVerifier.verify(token)),
   'revoke: the Auth': async () => {
     await core.localRevocations().revoke(await theirVerifier.verify(token))
   },

@@ -232,6 +232,8 @@ export const ROWS: readonly Row[] = [
   row('core scope', core.scope, [arg('a', 'text')]),
   row('core protectedResourceMetadata', core.protectedResourceMetadata, [arg({ resource: name })]),
   row('core grantedScopes', core.grantedScopes, [arg(auth)]),
+  row('core delegationOf', core.delegationOf, [arg(auth)]),
+  row('core actor', core.actor, [arg('agent-7', 'text'), options({ issuer: name })]),
   row('core createVerifier', core.createVerifier, [arg(issuer.verifierOptions)]),
   row('core watchToken', ended(core.watchToken, close), [
     arg(verifier),

@@ -23,6 +23,14 @@ export function lacksValue(description: string, isMissing: boolean): Detail {
   return () => `${describe(description)} ${how}`
 }
 
+/** @param actors How many act, or acted, for the subject. The first of them is another one than those that are wanted. */
+export function lacksActor(description: string, actors: number): Detail {
+  const found =
+    actors === 0 ? 'nobody acts for the subject (act)' : 'another party acts for the subject'
+  const before = actors > 1 ? `, through ${actors - 1} more` : ''
+  return () => `${found}${before}; the route requires ${describe(description)}`
+}
+
 /** @param answer What the requirement answered instead of `true`. */
 export function notMet(description: string, answer: unknown): Detail {
   const kind = answer === false ? 'false' : `${kindOf(answer)}, and only true meets it`
