@@ -1,10 +1,16 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
 import { parseUnambiguousObject } from '@portcullis/kit/json'
 import { type ManualClock, manualClock } from '@portcullis/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { createVerifier, localRevocations, type Verifier } from '../../src/index.ts'
+import {
+  createVerifier,
+  localRevocations,
+  type Verifier,
+  type VerifyMessage,
+} from '../../src/index.ts'
 import { readKeyDocument } from '../../src/keys/key-document.ts'
 import { type KeyRing, keySource } from '../../src/keys/key-source.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
@@ -372,6 +378,33 @@ describe.each(KINDS)('a token that is proven by %s', (kind, make, no, unavailabl
     world.contradict()
     expect(await verdictOf(verifier.verify(world.token))).toBe(no)
   })
+})
+
+test('a token that its prover recalls was remembered, also before its first verdict and if the proof ends meanwhile', async () => {
+  const world = provenBySaying()
+  let uses = 0
+  const schema = {
+    '~standard': {
+      version: 1 as const,
+      validate(value: unknown) {
+        uses += 1
+        if (uses === 1) world.end()
+        return { value }
+      },
+    },
+  }
+  const verifier = world.verifier({ schema })
+  const remembered: unknown[] = []
+  const onVerdict = (message: unknown) => {
+    const { verifier: of, remembered: was } = message as VerifyMessage
+    if (of === verifier) remembered.push(was)
+  }
+  subscribe('portcullis:verify', onVerdict)
+  onTestFinished(() => {
+    unsubscribe('portcullis:verify', onVerdict)
+  })
+  await verifier.verify(world.token)
+  expect([uses, world.asked, remembered]).toEqual([2, 1, [true]])
 })
 
 test('a key that leaves while keys are waited for: the remembered token is proven anew', async () => {
