@@ -10,7 +10,8 @@ export interface TokenForm {
   /** What every token begins with. */
   readonly prefix?: string | undefined
   /**
-   * All characters that tokens are made of.
+   * All characters that tokens are made of: printable ASCII without white space, commas, quotes and semicolons. Guards let through
+   * what is made of these.
    * @default the characters of a bearer token (RFC 6750 section 2.1)
    */
   readonly alphabet?: string | undefined
@@ -18,6 +19,8 @@ export interface TokenForm {
 
 /** @see RFC 6750 section 2.1 */
 const BEARER = /^[\w.~+/-]+=*$/
+/** What no guard lets through. */
+const SEPARATING = /[^!-~]|[",';]/
 
 export const isForm: OptionCheck = (value) => {
   if (!isJsonObject(value) || Object.keys(value).length === 0) {
@@ -36,7 +39,23 @@ export const isForm: OptionCheck = (value) => {
     return text === undefined || (typeof text === 'string' && text !== '')
   }
   if (!isText('prefix')) return 'must have as prefix a string that is not empty'
-  return isText('alphabet') ? undefined : 'must have as alphabet a string that is not empty'
+  if (!isText('alphabet')) return 'must have as alphabet a string that is not empty'
+  return contradictionIn(value)
+}
+
+/** A form that no request could meet would refuse everybody, at the first one. */
+function contradictionIn({ length, prefix = '', alphabet }: TokenForm): string | undefined {
+  if (alphabet !== undefined && SEPARATING.test(alphabet)) {
+    return 'must have as alphabet printable ASCII characters other than commas, quotes and semicolons'
+  }
+  if (length !== undefined && prefix.length > length[1]) {
+    return 'must have a prefix that is not longer than its tokens'
+  }
+  const isMade =
+    alphabet === undefined
+      ? prefix === '' || BEARER.test(prefix)
+      : isMadeOf(prefix, new Set(alphabet))
+  return isMade ? undefined : 'must have a prefix of characters of its alphabet'
 }
 
 function isRange(value: unknown): boolean {

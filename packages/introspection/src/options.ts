@@ -107,7 +107,7 @@ export interface IntrospectedOptions extends Pick<
    * @default 100
    */
   maxRate?: number | undefined
-  /** How every token of the issuer looks: `{ length: [20, 256], prefix: 'oat_', alphabet: '...' }`. Whatever looks otherwise is refused without a call. */
+  /** How every token of the issuer looks: `{ length: [20, 256], prefix: 'oat_', alphabet: '...' }`. Whatever looks otherwise is refused without a call. Tokens such as `12|abc`, which RFC 6750 does not write so, need an `alphabet`: guards take no others. */
   form?: TokenForm | undefined
   /**
    * Of how many active tokens the answers are held (fewer if they have more than 2048 bytes on average), and how many tokens are

@@ -174,6 +174,9 @@ export function createProver(
       const isUsable = isYoung(proven, instant(clock), options) || stateOf(proven) === 'stale'
       return !isContradicted && isUsable
     },
+    // Without an alphabet it is that of RFC 6750.
+    mayBeToken:
+      options.form.alphabet === undefined ? undefined : (text) => complaintOf(text) === undefined,
     check: ({ claims }) => checkKind(claims, types),
     late: () => new AuthError('introspection_unavailable', 'timeout', endedWhileJudged),
     async ready() {

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 
-import { createVerifier, localKeys, type Verifier, watchToken } from '@portcullis/core'
+import {
+  authenticateRequest,
+  createVerifier,
+  localKeys,
+  type Verifier,
+  watchToken,
+} from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -26,6 +32,22 @@ function both(encrypted?: 'jwt' | 'opaque') {
     verifier: byForm({ jwt, opaque: verifier, encrypted }),
   }
 }
+
+test('a text that no JWT has goes to who states its form, unless it begins as a JWT', async () => {
+  const { issuer, clock, create } = setUp({
+    form: { alphabet: 'abcdefghijklmnopqrstuvwxyz:.eyJhbGciOiJSUzUxMiJ9|' },
+  })
+  const keys = localKeys([(await createTestIssuer({ clock })).publicJwk])
+  const jwt = createVerifier({ issuer: null, audience: null, keys, clock })
+  const verifier = byForm({ jwt, opaque: create() })
+  for (const each of ['user:grant', `${HEADER}.a|b`]) issuer.tokens.set(each, claimsWith({}))
+  const outcomeOf = async (token: string) =>
+    await wordOf(authenticateRequest(verifier, { headers: { authorization: `Bearer ${token}` } }))
+  expect(await outcomeOf('user:grant')).toBe('accepted')
+  expect(await outcomeOf(`${HEADER}.a|b`)).toBe('invalid_token malformed')
+  expect(await outcomeOf('user:grant#')).toBe('invalid_token malformed')
+  expect(issuer.asked.map(({ token }) => token)).toEqual(['user:grant'])
+})
 
 const encode = (text: string) => Buffer.from(text).toString('base64url')
 const HEADER = encode('{"alg":"RS512"}')

@@ -7,6 +7,9 @@ describe('what a form may be', () => {
     { length: [1, 65_536] },
     { length: [20, 20], prefix: undefined, alphabet: undefined },
     { prefix: 'o' },
+    { prefix: '12|', alphabet: '0123456789|ab' },
+    { prefix: 'oat_', length: [4, 4] },
+    { alphabet: '!#$%&()*+-./:<=>?@[\\]^_`{|}~' },
     { alphabet: 'a', length: undefined },
   ])('%j', (form) => {
     expect(isForm(form)).toBeUndefined()
@@ -34,6 +37,13 @@ describe('what a form may be', () => {
     [{ prefix: ['a'] }, /as prefix/],
     [{ alphabet: '' }, /as alphabet/],
     [{ alphabet: ['a'] }, /as alphabet/],
+    ...['a b', 'a\tb', 'a,b', 'a"b', "a'b", 'a;b', 'aé', 'a\u007F', 'a\n'].map(
+      (alphabet): [unknown, RegExp] => [{ alphabet }, /as alphabet printable ASCII/],
+    ),
+    [{ prefix: '12|' }, /characters of its alphabet/],
+    [{ prefix: 'o t' }, /characters of its alphabet/],
+    [{ prefix: 'oat_', alphabet: 'abc' }, /characters of its alphabet/],
+    [{ prefix: 'oat_', length: [1, 3] }, /a prefix that is not longer/],
   ])('not %j', (form, complaint) => {
     expect(isForm(form)).toMatch(complaint)
   })
@@ -50,7 +60,7 @@ describe('what a token lacks of a form', () => {
     [{ prefix: 'oat_' }, 'a_oat_', 'it begins otherwise'],
     [{ alphabet: 'ab' }, 'abba', undefined],
     [{ alphabet: 'ab' }, 'abca', 'it has other characters'],
-    [{ alphabet: 'é ' }, 'é é', undefined],
+    [{ alphabet: 'ab|' }, 'a|b|', undefined],
     [{}, 'azAZ09._~+/-==', undefined],
     [{}, 'a', undefined],
     [{}, 'a=b', 'it has other characters'],

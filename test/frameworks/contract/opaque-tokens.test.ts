@@ -63,6 +63,25 @@ async function startGet(app: Application): Promise<Answer> {
   return await get(app, service.issue({ claims }))
 }
 
+/** Its issuer has tokens of at least 12 characters, some of which no b64token has. */
+function withForm() {
+  const asked: (string | null)[] = []
+  const verifier = introspected({
+    issuer: 'https://auth.test',
+    endpoint: 'https://auth.test/introspect',
+    audience: 'api',
+    clientId: 'api',
+    clientSecret: 'secret',
+    form: { length: [12, 64], alphabet: 'abcdefghijklmnopqrstuvwxyz:|=%7C' },
+    fetch: async (_, init) => {
+      asked.push(new URLSearchParams(init.body).get('token'))
+      const token = { token_type: 'Bearer', iss: 'https://auth.test', aud: 'api', ...claims }
+      return await Promise.resolve(Response.json({ active: true, ...token }))
+    },
+  })
+  return { verifier, asked }
+}
+
 /** Options of a guard that note what is refused. */
 function noting() {
   const reasons: string[] = []
@@ -104,6 +123,22 @@ describe.each(frameworks)('$name', ({ createApp }) => {
       403,
       expect.stringMatching(/^Bearer realm="api", error="insufficient_scope".*scope="write"$/),
     ])
+  })
+
+  test('lets in a token outside b64token whose form is stated, and asks about nothing else', async () => {
+    const { options, reasons } = noting()
+    const { verifier, asked } = withForm()
+    await using app = await createApp(guarded(verifier, options))
+    await expect(get(app, 'user:grant|a=b')).resolves.toMatchObject({ status: 200, body: claims })
+    const others = ['user:grant', 'user grant', 'a;b', "a'b", 'é|', 'a%7Cb']
+    const answers = await Promise.all(
+      others.map(async (token) => await sendRaw(app.port, [`Authorization: Bearer ${token}`])),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(others.map(() => 401))
+    expect(new Set(reasons)).toEqual(new Set(['invalid_token malformed']))
+    expect(asked).toEqual(['user:grant|a=b'])
+    await using strict = await createApp(guarded(opaque()))
+    await expect(get(strict, 'user:grant|a=b')).resolves.toMatchObject({ status: 401 })
   })
 
   test('tells JWTs and opaque tokens apart, and asks nobody about a JWT that is refused', async () => {

@@ -37,7 +37,9 @@ export interface FetchRequest {
 /** RFC 9110 section 5.6.2. */
 const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 6750 section 2.1. */
-export const B64TOKEN: RegExp = /^[\w.~+/-]+=*$/
+const B64TOKEN = /^[\w.~+/-]+=*$/
+/** What no token of any form has: what separates values, parameters and headers, and whatever is not printable ASCII. */
+const SEPARATING = /[^!-~]|[",';]/
 /** A scheme that presents a token, behind a comma: two headers that somebody has joined, or quoted text that looks so. */
 const JOINED = /,\s*(?:bearer|dpop)(?![\w!#$%&'*+.^`|~=-])/i
 /** Behind a comma: nothing, or a word that can be a scheme. Members of JSON and parameters are none. */
@@ -58,8 +60,20 @@ const BEARER = 'Bearer '
  * @throws AuthError `missing_token` without a header and for another scheme; `invalid_request` for a repeated header, also
  *   joined by a comma, and for a value that is no text; `invalid_token` for anything else but one token after `Bearer`.
  */
-export function parseBearer(request: RequestHeaders | FetchRequest): string {
-  return parseCredentials(request, BEARER_ALONE).token
+export function parseBearer(
+  request: RequestHeaders | FetchRequest,
+  mayBeToken?: MayBeToken,
+): string {
+  return parseCredentials(request, BEARER_ALONE, mayBeToken).token
+}
+
+/** Whether a verifier takes a text for a token that is no b64token. Missing where it takes none. */
+export type MayBeToken = ((text: string) => boolean) | undefined
+
+/** Whether a text can be a token at all. RFC 6750 section 2.1, or the form that a verifier states. */
+export function isToken(text: string, mayBeToken: MayBeToken): boolean {
+  if (B64TOKEN.test(text)) return true
+  return mayBeToken !== undefined && text !== '' && !SEPARATING.test(text) && mayBeToken(text)
 }
 
 export interface Credentials {
@@ -71,13 +85,17 @@ const BEARER_ALONE: ReadonlyMap<string, Scheme> = new Map([['bearer', 'Bearer']]
 const BOTH: ReadonlyMap<string, Scheme> = new Map([...BEARER_ALONE, ['dpop', 'DPoP']])
 
 /** As {@link parseBearer}, for both schemes. RFC 9449 section 7.1 */
-export function parseBearerOrDpop(request: RequestHeaders | FetchRequest): Credentials {
-  return parseCredentials(request, BOTH)
+export function parseBearerOrDpop(
+  request: RequestHeaders | FetchRequest,
+  mayBeToken?: MayBeToken,
+): Credentials {
+  return parseCredentials(request, BOTH, mayBeToken)
 }
 
 function parseCredentials(
   request: RequestHeaders | FetchRequest,
   schemes: ReadonlyMap<string, Scheme>,
+  mayBeToken: MayBeToken,
 ): Credentials {
   const value = authorizationOf(request)
   if (value === undefined) {
@@ -94,7 +112,7 @@ function parseCredentials(
   const scheme = schemes.get(name)
   if (scheme !== undefined) {
     const token = withoutSpaces(value, word.length)
-    if (B64TOKEN.test(token)) return { scheme, token }
+    if (isToken(token, mayBeToken)) return { scheme, token }
     throw isList(value) ? repeated(joinedHeader) : malformed(value, token, scheme)
   }
   if (SCHEME.test(word) && !JOINED.test(value)) {

@@ -1,6 +1,8 @@
 import { own } from '@portcullis/kit/options'
 
 import { AuthError } from '../refusal/errors.ts'
+import { formOf } from '../verifier/internals.ts'
+import type { Verifier } from '../verifier/verifier.ts'
 import {
   type Credentials,
   type FetchRequest,
@@ -25,17 +27,19 @@ export function findText(
 
 /** `undefined` for a request without a token, if `optional` allows it. @throws AuthError */
 export function findCredentials(
+  verifier: Verifier<unknown>,
   request: RequestHeaders | FetchRequest,
   options: GuardOptions<never>,
 ): Credentials | undefined {
+  const mayBeToken = formOf(verifier)
   const credentials = own(options, 'credentials')
   try {
     if (credentials !== undefined) {
-      return { scheme: 'Bearer', token: parseTokenHeader(request, credentials) }
+      return { scheme: 'Bearer', token: parseTokenHeader(request, credentials, mayBeToken) }
     }
     return own(options, 'dpop') === undefined
-      ? { scheme: 'Bearer', token: parseBearer(request) }
-      : parseBearerOrDpop(request)
+      ? { scheme: 'Bearer', token: parseBearer(request, mayBeToken) }
+      : parseBearerOrDpop(request, mayBeToken)
   } catch (error) {
     const isAnonymous = error instanceof AuthError && error.code === 'missing_token'
     if (isAnonymous && own(options, 'optional') === true) return undefined

@@ -129,7 +129,7 @@ async function authenticateAnew(
   // Options that are made anew for each request name no guard.
   const guardId = isKnown ? options : verifier
   try {
-    const found = findCredentials(request, options)
+    const found = findCredentials(verifier, request, options)
     const auth =
       found &&
       (await (asksForPossession(options)

@@ -2,12 +2,13 @@ import { type OptionCheck, ownMembers } from '@portcullis/kit/options'
 
 import { AuthError } from '../refusal/errors.ts'
 import {
-  B64TOKEN,
   type FetchRequest,
   hasGet,
   isPreflight,
   isSpelledOtherwise,
   isRepeated,
+  isToken,
+  type MayBeToken,
   type RequestHeaders,
   textAfterBearer,
 } from './bearer.ts'
@@ -74,6 +75,7 @@ export function frozenTokenHeader(given: TokenHeader): TokenHeader {
 export function parseTokenHeader(
   request: RequestHeaders | FetchRequest,
   { header, scheme }: TokenHeader,
+  mayBeToken?: MayBeToken,
 ): string {
   const value = valueOf(request, header)
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -90,7 +92,7 @@ export function parseTokenHeader(
     throw new AuthError('invalid_request', 'repeated_credentials', noTextInTokenHeader(header))
   }
   const token = tokenIn(text, scheme)
-  if (token === undefined || !B64TOKEN.test(token)) {
+  if (token === undefined || !isToken(token, mayBeToken)) {
     throw new AuthError('invalid_token', 'malformed', malformedTokenHeader(header, scheme))
   }
   return token

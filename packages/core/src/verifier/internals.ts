@@ -17,6 +17,8 @@ export interface Internals {
   readonly recall: (token: string, waitUntil?: WaitUntil) => Auth<unknown> | undefined
   /** Calls a function each time that a token may have been revoked, and at once if it may have been already. */
   readonly watch: (auth: Auth<unknown>, listener: () => void) => RevocationWatch
+  /** Whether a text that is no b64token is a token for it. Missing where none is: see `TokenProver`. */
+  readonly mayBeToken?: ((text: string) => boolean) | undefined
   /** Of several verifiers, the one that a token selects, or the issuer by which that is found. Missing where there is one. */
   readonly selected?: (token: string) => { readonly verify: object } | string | undefined
 }
@@ -46,6 +48,12 @@ export function checkOurVerifier(
 /** Of the `verify` that this verifier has at this moment; `undefined` if it is not ours. */
 export function findInternals({ verify }: { readonly verify: object }): Internals | undefined {
   return internals.get(verify)
+}
+
+/** See {@link Internals.mayBeToken}. */
+export function formOf(verifier: { readonly verify: object }): Internals['mayBeToken'] {
+  const internal = findInternals(verifier)
+  return internal && own(internal, 'mayBeToken')
 }
 
 /** What the verifiers among several of which each may judge a token compare its `aud` with. One that is not ours tells nothing. */

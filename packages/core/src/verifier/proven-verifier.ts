@@ -1,4 +1,4 @@
-import { ownMembers } from '@portcullis/kit/options'
+import { own, ownMembers } from '@portcullis/kit/options'
 
 import type { Auth } from '../claims/auth.ts'
 import { verdicts } from '../report/diagnostics.ts'
@@ -54,6 +54,7 @@ export function verifierOf<Proven extends ProvenToken>(
     audiences: [rules.audience],
     maxTokenSize,
     recall,
+    mayBeToken: own(prover, 'mayBeToken'),
     watch: createWatch(parts),
   })
   const verifier: Verifier<unknown> = {

@@ -4,7 +4,7 @@ import type { Auth } from '../claims/auth.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { checkText } from '../token/token.ts'
-import { audiencesOf, findInternals, setInternals } from './internals.ts'
+import { audiencesOf, findInternals, formOf, setInternals } from './internals.ts'
 import { watchInTurn } from './revocation-watch.ts'
 import { LONGEST_TOKEN } from './verifier-options.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
@@ -42,6 +42,16 @@ export function createSelectedVerifier<ClaimsType>(
     }
   }
 
+  /** Who is selected says so alone: a text that begins as a JWT is none because another verifier would take it. */
+  function mayBeToken(text: string): boolean {
+    try {
+      return formOf(select(text))?.(text) === true
+    } catch (error) {
+      if (error instanceof AuthError) return false
+      throw error
+    }
+  }
+
   setInternals(verify, {
     checksIssuer: (issuer) =>
       verifiers.every((each) => findInternals(each)?.checksIssuer(issuer) === true),
@@ -51,6 +61,7 @@ export function createSelectedVerifier<ClaimsType>(
     ),
     recall: (token, waitUntil) => findInternals(select(token))?.recall(token, waitUntil),
     watch: (auth, listener) => watchInTurn(() => select(auth.token), auth, listener),
+    mayBeToken: verifiers.some((each) => formOf(each) !== undefined) ? mayBeToken : undefined,
     selected: select,
   })
   const verifier: Verifier<ClaimsType> = {

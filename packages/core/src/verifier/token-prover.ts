@@ -52,6 +52,11 @@ export interface TokenProver<Proven extends ProvenToken = ProvenToken> {
    */
   check(proven: Proven): boolean
   /**
+   * Whether a text may be a token though RFC 6750 would write none so (section 2.1). Missing where none may. Guards ask it before
+   * anything else, of printable ASCII without white space, commas, quotes and semicolons alone.
+   */
+  readonly mayBeToken?: ((text: string) => boolean) | undefined
+  /**
    * Whether a proof may still be used, after a wait: time has passed, and a later one may say otherwise.
    *
    * @param waitUntil Of the request.

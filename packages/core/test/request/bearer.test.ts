@@ -35,6 +35,42 @@ function refusalOf(request: RequestHeaders | FetchRequest): AuthError {
   throw new Error('nothing was refused')
 }
 
+describe('a text that is no b64token', () => {
+  const texts = ['user:grant:secret', '12|abc', 'a=b', '{a}', '\\']
+
+  test.each(texts)('%s is a token where the verifier takes it, and only there', (text) => {
+    const request = withHeader(`Bearer ${text}`)
+    expect(parseBearer(request, (asked) => asked === text)).toBe(text)
+    expect(() => parseBearer(request, () => false)).toThrow(AuthError)
+    expect(refusalOf(request)).toMatchObject(MALFORMED)
+  })
+
+  test.each([
+    'a b',
+    'a,b',
+    'a, Bearer b',
+    'a"b',
+    "a'b",
+    'a;b',
+    'a\tb',
+    'é|',
+    'a\u007F',
+    '',
+    'a|b ',
+  ])('%j is none, and no verifier is asked', (text) => {
+    const asked: string[] = []
+    const ask = () => parseBearer(withHeader(`Bearer ${text}`), (each) => asked.push(each) > 0)
+    expect(ask).toThrow(AuthError)
+    expect(asked).toEqual([])
+  })
+
+  test('a b64token is one, and no verifier is asked about its form', () => {
+    const asked: string[] = []
+    const token = parseBearer(withHeader('Bearer abc.def=='), (each) => asked.push(each) > 0)
+    expect([token, asked]).toEqual(['abc.def==', []])
+  })
+})
+
 describe('one token after Bearer', () => {
   test.each([
     { name: 'a token of three parts', value: 'Bearer aaa.bbb.ccc', token: 'aaa.bbb.ccc' },
