@@ -137,6 +137,12 @@ describe('what the answer says is judged as the claims of a JWT are', () => {
     ['no issuer', { iss: undefined }, 'issuer'],
     ['another audience', { aud: 'orders' }, 'audience'],
     ['no audience', {}, 'audience'],
+    [
+      'another issuer, and exp that is over',
+      { iss: 'https://other.test', exp: START - 60 },
+      'issuer',
+    ],
+    ['another audience, and exp as a text', { aud: 'orders', exp: 'soon' }, 'audience'],
     ['exp as a text', { aud: 'api', exp: '9999999999' }, 'claim'],
     ['nbf ahead', { aud: 'api', nbf: START + 10 }, 'not_yet_valid'],
     ['iat ahead', { aud: 'api', iat: START + 100 }, 'issued_in_future'],

@@ -174,7 +174,7 @@ export const cases: readonly Case[] = [
     ],
     keyUrl: 'https://example.okta.com/oauth2/default/v1/keys',
     refused: [
-      ['an ID token', { claims: { aud: '0oa1client', cid: undefined } }, 'missing_claim'],
+      ['an ID token', { claims: { aud: '0oa1client', cid: undefined } }, 'audience'],
       [
         'of the org authorization server',
         { claims: { iss: 'https://example.okta.com', aud: 'https://example.okta.com' } },
@@ -405,7 +405,7 @@ export const cases: readonly Case[] = [
     metadata: ['https://tenant.logto.app/oidc', `https://tenant.logto.app/oidc${OPENID}`],
     keyUrl: 'https://tenant.logto.app/oidc/jwks',
     refused: [
-      ['an ID token', { claims: { aud: 'my_app', client_id: undefined } }, 'missing_claim'],
+      ['an ID token', { claims: { aud: 'my_app', client_id: undefined } }, 'audience'],
       ['of another API', ofAnotherApi, 'audience'],
       ['of another tenant', { claims: { iss: 'https://other.logto.app/oidc' } }, 'issuer'],
     ],

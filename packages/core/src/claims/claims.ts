@@ -47,8 +47,8 @@ const IAT_TOLERANCE = 60
  * Reads the payload of a token and checks its claims: of an unproven one, for a yes or no and for explanations alone.
  *
  * @param now Seconds since 1970-01-01T00:00:00Z. @param isKindStated See {@link statesKind}.
- * @throws AuthError `malformed`, `type`, `missing_claim`, `claim`, `expired`, `not_yet_valid`, `issued_in_future`, `too_old`,
- *   `issuer`, `audience` or `claim`, in this order.
+ * @throws AuthError `malformed`, `type`, `issuer`, `audience`, `missing_claim`, `claim` for a time that is none, `expired`,
+ *   `not_yet_valid`, `issued_in_future`, `too_old`, or `claim` for another value, in this order.
  * @see RFC 7519 sections 4.1 and 7.2; RFC 8725 sections 3.8 and 3.9
  */
 export function checkClaims(
@@ -77,10 +77,11 @@ export function checkClaimSet(
   isKindStated = false,
 ): void {
   if (rules.isAccessToken) checkKind(claims, isKindStated)
-  checkPresence(claims, rules)
-  checkTimes(claims, rules, now)
+  // First whose token it is and for whom: what else is wrong with a token of others says nothing about the tokens of this issuer.
   checkIssuer(claims, rules.issuer)
   checkAudience(claims, rules.audience)
+  checkPresence(claims, rules)
+  checkTimes(claims, rules, now)
   checkValues(claims, rules)
 }
 

@@ -27,14 +27,22 @@ export function claimFindings(
   if (claims === undefined) {
     return [failed('payload', new AuthError('invalid_token', 'malformed', unreadablePayload))]
   }
+  const required = requiredFinding(claims, rules)
+  const exp = expFinding(claims, rules, now)
+  const nbf = nbfFinding(claims, rules, now)
+  const iat = iatFinding(claims, rules, now)
+  // A verifier looks for what is missing before it reads times, and reads all of them before it compares one.
+  const first = [
+    ...[exp, iat, required].filter(({ reason }) => reason === 'missing_claim'),
+    ...[exp, nbf, iat].filter(({ reason }) => reason === 'claim'),
+  ]
   return [
-    ...requiredFindings(claims, rules),
-    expFinding(claims, rules, now),
-    nbfFinding(claims, rules, now),
-    iatFinding(claims, rules, now),
     statedFinding('issuer', claims, rules.issuer, checkIssuer, issuerText(claims)),
     statedFinding('audience', claims, rules.audience, checkAudience, audienceText(claims)),
-  ]
+    ...first,
+    ...[required, exp, nbf, iat].filter((each) => !first.includes(each)),
+    valuesFinding(claims, rules),
+  ].filter((each) => !isIdle(each))
 }
 
 /** Complete, so that a finding about one rule has no refusal of another one. */
@@ -45,14 +53,30 @@ const NOTHING_REQUIRED = {
   requiredClaims: [],
 } satisfies Omit<ClaimRules, 'issuer' | 'audience' | 'clockTolerance'>
 
-function requiredFindings(claims: JsonObject, rules: ClaimRules): readonly Finding[] {
+/** Nothing is said of options that were not stated. */
+function isIdle({ check, outcome }: Finding): boolean {
+  return outcome === 'skipped' && (check === 'required' || check === 'values')
+}
+
+function requiredFinding(claims: JsonObject, rules: ClaimRules): Finding {
   const { requiredClaims } = rules
-  if (requiredClaims.length === 0) return []
+  if (requiredClaims.length === 0) return skipped('required', 'none')
   const { refusal } = attempt(() => {
     checkPresence(claims, { ...rules, ...NOTHING_REQUIRED, requiredClaims })
-    checkValues(claims, rules)
   })
-  return [refusal === undefined ? passed('required', 'all are there') : failed('required', refusal)]
+  return refusal === undefined ? passed('required', 'all are there') : failed('required', refusal)
+}
+
+/** Of those that are there. */
+function valuesFinding(claims: JsonObject, rules: ClaimRules): Finding {
+  const requiredClaims = rules.requiredClaims.filter(
+    ({ name, values }) => values !== 'any' && Object.hasOwn(claims, name),
+  )
+  if (requiredClaims.length === 0) return skipped('values', 'none')
+  const { refusal } = attempt(() => {
+    checkValues(claims, { requiredClaims })
+  })
+  return refusal === undefined ? passed('values', 'as required') : failed('values', refusal)
 }
 
 function expFinding(claims: JsonObject, rules: ClaimRules, now: number): Finding {

@@ -10,7 +10,7 @@ import type { Hint, Signer } from './hints.ts'
 
 /** The result of one check. */
 export interface Finding {
-  /** What a verifier checks, in its order. */
+  /** What a verifier checks, in its order. `required`: the claims that have to be there; `values`: what they have to be. */
   readonly check:
     | 'form'
     | 'algorithm'
@@ -18,12 +18,13 @@ export interface Finding {
     | 'signature'
     | 'type'
     | 'payload'
+    | 'issuer'
+    | 'audience'
     | 'required'
     | 'exp'
     | 'nbf'
     | 'iat'
-    | 'issuer'
-    | 'audience'
+    | 'values'
     | 'binding'
     | 'revocations'
   /** `skipped`: the check was not asked for, or is not possible because an earlier one failed. */

@@ -20,8 +20,9 @@ export interface Verifier<ClaimsType = Claims> {
   /**
    * Verifies one access token and returns what it proves.
    *
-   * Checks form, algorithm, key and signature, then typ, exp, nbf, iat, iss, aud and cnf, in this order; then the schema and
-   * the revocations, if there are any. Does NOT check scopes (see `scope`).
+   * Checks form, algorithm, key and signature, then typ, iss, aud, whether required claims are there, exp, nbf, iat, the values
+   * of required claims and cnf, in this order; then the schema and the revocations, if there are any. Does NOT check scopes (see
+   * `scope`).
    *
    * @param token Compact JWS, without the `Bearer ` prefix.
    * @throws AuthError `invalid_token` with a reason; `keys_unavailable` or `revocation_unavailable` if there is no verdict at

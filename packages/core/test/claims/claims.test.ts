@@ -445,25 +445,64 @@ test('of several findings the first in order is the reason', () => {
   const claims = { exp: NOW - 100, nbf: 'soon', iat: NOW + 100, iss: 'them', aud: 'other' }
   const repairs = [
     {},
+    { iss: 'us' },
+    { aud: 'api' },
     { sub: 'ada' },
     { nbf: NOW + 100 },
     { exp: NOW + 1000 },
     { nbf: NOW },
     { iat: NOW },
-    { iss: 'us' },
-    { aud: 'api' },
   ]
   const reasons = repairs.map((repair) => verdict(Object.assign(claims, repair), rules))
   expect(reasons).toEqual([
+    'issuer',
+    'audience',
     'missing_claim',
     'claim',
     'expired',
     'not_yet_valid',
     'issued_in_future',
-    'issuer',
-    'audience',
     'accepted',
   ])
+})
+
+/** What is wrong with a token, by the order in which it is looked for. */
+const DEFECTS: readonly (readonly [name: string, change: object, reason: string])[] = [
+  ['a security event', { events: { 'https://a.example/e': {} } }, 'type'],
+  ['iss', { iss: 'them' }, 'issuer'],
+  ['aud', { aud: ['other'] }, 'audience'],
+  ['no exp', { exp: undefined }, 'missing_claim'],
+  ['no iat', { iat: undefined }, 'missing_claim'],
+  ['no sub', { sub: undefined }, 'missing_claim'],
+  ['an nbf that is no time', { nbf: 'soon' }, 'claim'],
+  ['exp', { exp: NOW - 100 }, 'expired'],
+  ['nbf', { nbf: NOW + 100 }, 'not_yet_valid'],
+  ['iat ahead', { iat: NOW + 100 }, 'issued_in_future'],
+  ['iat long ago', { iat: NOW - 1000 }, 'too_old'],
+  ['another value', { token_use: 'id' }, 'claim'],
+]
+
+describe('of two defects the one that is looked for first is the reason', () => {
+  const rules: ClaimRules = {
+    ...RULES,
+    issuer: ['us'],
+    audience: ['api'],
+    maxTokenAge: 600,
+    requiredClaims: [...anyOf('sub'), { name: 'token_use', values: ['access'] }],
+  }
+  const sound = { iss: 'us', aud: 'api', exp: NOW + 60, iat: NOW, sub: 'ada', token_use: 'access' }
+  const pairs = DEFECTS.flatMap((first, at) =>
+    DEFECTS.slice(at).map((second) => [first[0], second[0], first, second] as const),
+  )
+
+  test('a token without one is accepted', () => {
+    expect(verdict(sound, rules)).toBe('accepted')
+  })
+
+  test.each(pairs)('%s, %s', (_one, _other, first, second) => {
+    // Of two about one claim the token has the first.
+    expect(verdict({ ...sound, ...second[1], ...first[1] }, rules)).toBe(first[2])
+  })
 })
 
 test('a fault that is no refusal is not taken for an answer', () => {

@@ -37,11 +37,24 @@ describe('a sound token', () => {
       'key ok',
       'signature ok',
       'type skipped',
+      'issuer ok',
+      'audience skipped',
       'exp ok',
       'nbf skipped',
       'iat ok',
-      'issuer ok',
-      'audience skipped',
+    ])
+  })
+
+  test('has the claims that are required before the times, and what they have to be behind them', async () => {
+    const requiredClaims = { sub: true, token_use: 'access' }
+    const token = await issuer.token({ claims: { sub: 'ada', token_use: 'access' } })
+    const explanation = await explain(token, { ...options, requiredClaims })
+    expect(outline(explanation).slice(-5)).toEqual([
+      'required ok',
+      'exp ok',
+      'nbf skipped',
+      'iat ok',
+      'values ok',
     ])
   })
 
@@ -66,11 +79,43 @@ describe('a token with several faults', () => {
   test('has a finding for each, and the refusal of the verifier', async () => {
     const token = await issuer.token({ expiresIn: -300, claims: { iss: 'https://other.test' } })
     const explanation = await explain(token, { ...options, audience: 'api' })
-    expect(outline(explanation)).toEqual(
-      expect.arrayContaining(['exp fail expired', 'issuer fail issuer', 'audience fail audience']),
-    )
-    expect(explanation.refusal).toMatchObject({ reason: 'expired', status: 401 })
+    expect(outline(explanation).filter((line) => line.includes('fail'))).toEqual([
+      'issuer fail issuer',
+      'audience fail audience',
+      'exp fail expired',
+    ])
+    expect(explanation.refusal).toMatchObject({ reason: 'issuer', status: 401 })
     expect(explanation.refusal?.headers['WWW-Authenticate']).toContain('error="invalid_token"')
+  })
+
+  test.each([
+    ['what is missing before a time that is over', ['iat', 'exp'], { iat: undefined }, 'iat'],
+    ['a time that is none before one that is over', ['exp', 'nbf'], { nbf: 'soon' }, 'nbf'],
+    ['what is required before a time that is over', ['exp'], { token_use: undefined }, 'required'],
+    ['a time that is over before another value', ['exp', 'values'], { token_use: 'id' }, 'exp'],
+    [
+      'what is missing, and of the others what they are not',
+      ['exp', 'values'],
+      { sub: undefined, token_use: 'id' },
+      'required',
+    ],
+  ])('%s, as a verifier has it', async (_title, checks, change, first) => {
+    const claims = { sub: 'ada', token_use: 'access', ...change }
+    const omit = Object.entries(claims).filter(([, value]) => value === undefined)
+    const token = await issuer.token({
+      expiresIn: -300,
+      claims,
+      omit: [...omit.map(([name]) => name), ...('iat' in change ? ['iat'] : [])],
+    })
+    const stated = {
+      ...options,
+      maxTokenAge: 600,
+      requiredClaims: { sub: true, token_use: 'access' },
+    }
+    const { findings, refusal } = await explain(token, stated)
+    const failed = findings.filter(({ outcome }) => outcome === 'fail')
+    expect(failed.map(({ check }) => check)).toEqual([...new Set([first, ...checks])])
+    expect(failed[0]?.reason).toBe(refusal?.reason)
   })
 
   test('says times for people, and in the summary without the value of the claim', async () => {

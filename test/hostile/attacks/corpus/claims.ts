@@ -211,7 +211,7 @@ function presence({ token }: TokenMaker): readonly Row[] {
     {
       name: 'an empty claims set',
       source: 'RFC 9068 section 2.2',
-      verdict: 'missing_claim',
+      verdict: 'issuer',
       token: token({ payloadText: '{}' }),
     },
     {

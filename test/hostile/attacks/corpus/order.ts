@@ -65,6 +65,8 @@ function faultsOf({ stranger }: TokenMaker): readonly Fault[] {
       verdict: 'malformed',
       spoil: (payload) => `{"sub":"eve",${payload.slice(1)}`,
     },
+    { name: 'of another issuer', verdict: 'issuer', claims: { iss: 'https://other.test' } },
+    { name: 'for another audience', verdict: 'audience', claims: { aud: 'other' } },
     { name: 'without a claim', verdict: 'missing_claim', options: { requiredClaims: ['absent'] } },
     { name: 'with an nbf of text', verdict: 'claim', claims: { nbf: 'soon' } },
     { name: 'that has expired', verdict: 'expired', claims: { exp: NOW - 60 } },
@@ -76,8 +78,6 @@ function faultsOf({ stranger }: TokenMaker): readonly Fault[] {
       claims: { iat: NOW - 600 },
       options: { maxTokenAge: 60 },
     },
-    { name: 'of another issuer', verdict: 'issuer', claims: { iss: 'https://other.test' } },
-    { name: 'for another audience', verdict: 'audience', claims: { aud: 'other' } },
   ]
 }
 

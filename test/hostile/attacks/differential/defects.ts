@@ -24,6 +24,8 @@ export const defects: readonly Defect[] = [
   { reason: 'signature', sent: inSegment(2, flipFirstBit) },
   { reason: 'type', header: put('"typ"', '"JWT"') },
   { reason: 'malformed', claims: twice('"jti"') },
+  { reason: 'issuer', claims: put('"iss"', '"https://other.example"') },
+  { reason: 'audience', claims: put('"aud"', '["other"]') },
   {
     reason: 'missing_claim',
     claims: (members) => members.filter(([name]) => name !== '"sub"'),
@@ -33,8 +35,6 @@ export const defects: readonly Defect[] = [
   { reason: 'not_yet_valid', claim: 'nbf', claims: put('"nbf"', String(NOW + 6)) },
   { reason: 'issued_in_future', claim: 'iat', claims: put('"iat"', String(NOW + 61)) },
   { reason: 'too_old', claim: 'iat', claims: put('"iat"', String(NOW - 306)) },
-  { reason: 'issuer', claims: put('"iss"', '"https://other.example"') },
-  { reason: 'audience', claims: put('"aud"', '["other"]') },
 ]
 
 /** A token that has all of the defects, and that is good but for them. */
