@@ -28,7 +28,7 @@ const TEN_YEARS = 315_360_000
 const isStated =
   (check: OptionCheck): OptionCheck =>
   (value) =>
-    value === null || check(value) !== undefined
+    [value].flat().includes(null) || check(value) !== undefined
       ? 'must be a string or a list of strings'
       : undefined
 

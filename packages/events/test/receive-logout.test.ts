@@ -647,6 +647,7 @@ describe('options', () => {
     ['issuer', 7],
     ['clientId', null],
     ['clientId', []],
+    ['clientId', ['app', null]],
     ['revokes', 'token'],
     ['type', 'JWT'],
     ['keys', {}],

@@ -92,6 +92,20 @@ describe('a token that the issuer says is active', () => {
     expect(await wordOf(verifier.verify('token'))).toBe('invalid_token inactive')
   })
 
+  test.each<[title: string, aud: object, word: string]>([
+    ['no audience', {}, 'accepted'],
+    ['an empty list', { aud: [] }, 'accepted'],
+    ['this API', { aud: ['shop', 'api'] }, 'accepted'],
+    ['another API', { aud: 'shop' }, 'invalid_token audience'],
+    ['nobody, as some servers write it', { aud: null }, 'accepted'],
+    ['a list of null', { aud: [null] }, 'invalid_token audience'],
+    ['an empty text', { aud: '' }, 'invalid_token audience'],
+  ])('that names %s, where the audience may be missing', async (_, aud, word) => {
+    const { issuer, verifier } = setUp({ audience: ['api', null] })
+    issuer.tokens.set('token', claimsWith(aud))
+    expect(await wordOf(verifier.verify('token'))).toBe(word)
+  })
+
   test('whose exp has passed is refused, without a call for each use', async () => {
     const { clock, issuer, verifier } = setUp()
     issuer.tokens.set('token', claimsWith({ exp: START - 60 }))

@@ -210,8 +210,8 @@ function guardOf(
 /** A verifier that is not ours, or that finds others by a function, says nothing before the first token: then each token is checked. */
 function checkAudiences(factory: string, verifier: Verifier<unknown>, resource: string): void {
   for (const audience of audiencesOf([verifier])) {
-    if (audience === null) {
-      // Mistake `…: the verifier accepts tokens for any server`: `audience` is `null`, so a token for another server would work
+    if (audience === null || audience.includes(null)) {
+      // Mistake `…: the verifier accepts tokens for any server`: `audience` is `null`, or has it in its list, so a token for another server would work
       // here. State the resource as `audience`.
       throw new TypeError(
         `${factory}: the verifier accepts tokens for any server: state its audience, which is the resource`,

@@ -140,6 +140,8 @@ describe.each(FORMS)('%s', (name, create) => {
 
   test.each<[string, unknown]>([
     ['of JWTs', jwt(null)],
+    ['of JWTs, beside the resource', jwt([RESOURCE, null])],
+    ['of opaque tokens, beside the resource', opaque([RESOURCE, null])],
     ['of opaque tokens', opaque(null)],
     ['of byForm, of which one has it', byForm({ jwt: jwt(RESOURCE), opaque: opaque(null) })],
     ['of byIssuer, of which one has it', byIssuer({ [ISSUER]: jwt(null) })],

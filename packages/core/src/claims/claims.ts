@@ -33,7 +33,8 @@ export interface ClaimRules {
   readonly isAccessToken: boolean
   /** The accepted values, or `null` for any. */
   readonly issuer: readonly string[] | null
-  readonly audience: readonly string[] | null
+  /** With `null` in the list, also a token that names no audience at all. */
+  readonly audience: readonly (string | null)[] | null
   readonly clockTolerance: number
   readonly requireExpiry: boolean
   readonly maxTokenAge: number | undefined
@@ -206,11 +207,15 @@ export function checkIssuer(claims: JsonObject, issuer: readonly string[] | null
   }
 }
 
-export function checkAudience(claims: JsonObject, audience: readonly string[] | null): void {
+/** One of the texts is the configured one. An empty list names nobody, as a claim that is missing does; any other value names somebody. */
+export function checkAudience(claims: JsonObject, audience: ClaimRules['audience']): void {
   if (audience === null) return
   const aud = member(claims, 'aud')
   const stated: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
-  const areTexts = stated.every((each) => typeof each === 'string')
+  const isMissing = aud === undefined || stated.length === 0
+  if (isMissing && audience.includes(null)) return
+  // A list is of texts alone, so that its `null` is none of ours.
+  const areTexts = stated.every((each): each is string => typeof each === 'string')
   if (!areTexts || !stated.some((each) => audience.includes(each))) {
     throw new AuthError('invalid_token', 'audience', otherAudience(claims, audience))
   }

@@ -96,7 +96,8 @@ export function otherIssuer(claims: JsonObject, expected: readonly string[]): De
   return mismatch('iss', [iss], 1, expected, '')
 }
 
-export function otherAudience(claims: JsonObject, expected: readonly string[]): Detail {
+export function otherAudience(claims: JsonObject, audience: readonly (string | null)[]): Detail {
+  const expected = audience.filter((each) => each !== null)
   const aud = Object.hasOwn(claims, 'aud') ? claims['aud'] : undefined
   if (Array.isArray(aud) && !aud.every((each) => typeof each === 'string')) {
     return mismatch('aud', aud.slice(0, 3), aud.length, expected, NO_STRING)

@@ -124,11 +124,11 @@ function timeFinding(
     : failed(name, refusal, summary, detail)
 }
 
-function statedFinding(
+function statedFinding<Expected>(
   check: 'issuer' | 'audience',
   claims: JsonObject,
-  expected: readonly string[] | null,
-  step: (claims: JsonObject, expected: readonly string[]) => void,
+  expected: Expected | null,
+  step: (claims: JsonObject, expected: Expected) => void,
   found: string,
 ): Finding {
   if (expected === null) return skipped(check, 'not checked', `not checked; ${found}`)

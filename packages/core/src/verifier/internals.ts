@@ -10,7 +10,7 @@ export interface Internals {
   /** Whether the tokens that it accepts with this `iss` are from an issuer that it was told to accept. */
   readonly checksIssuer: (issuer: string) => boolean
   /** The option `audience` of each verifier that may judge a token, as far as it is known at start-up; `null` accepts any token. */
-  readonly audiences: readonly (readonly string[] | null)[]
+  readonly audiences: readonly (readonly (string | null)[] | null)[]
   /** Octets. */
   readonly maxTokenSize: number
   /** What a token proves that was accepted before and is now, at once; for all others `undefined`: `verify` has to be asked. */
@@ -59,7 +59,7 @@ export function formOf(verifier: { readonly verify: object }): Internals['mayBeT
 /** What the verifiers among several of which each may judge a token compare its `aud` with. One that is not ours tells nothing. */
 export function audiencesOf(
   verifiers: readonly { readonly verify: object }[],
-): readonly (readonly string[] | null)[] {
+): readonly (readonly (string | null)[] | null)[] {
   return verifiers.flatMap((each) => findInternals(each)?.audiences ?? [])
 }
 

@@ -34,10 +34,11 @@ export interface VerifierOptions {
    */
   issuer: string | readonly string[] | null
   /**
-   * The values of `aud` that name this API. `null` accepts any value, and tokens without `aud`.
+   * The values of `aud` that name this API. `null` accepts any value, and tokens without `aud`. A list that has `null` beside these
+   * accepts tokens without `aud`: whoever holds one for another API of the issuer gets in.
    * @see RFC 8725 section 3.9
    */
-  audience: string | readonly string[] | null
+  audience: string | readonly (string | null)[] | null
   /**
    * The accepted signature algorithms: RS, PS and ES with 256, 384 or 512, EdDSA, Ed25519; from Node 24.6 also ML-DSA-44, ML-DSA-65
    * and ML-DSA-87. By default each trusted key says what it is for: the `alg` that it states. An RSA key
@@ -142,6 +143,12 @@ const oneOrMore: OptionCheck = (value) =>
     ? undefined
     : 'must be a string, a list of strings, or null to accept any'
 
+/** `null` in a list is for tokens without an audience; a list of `null` alone would refuse all others, which nobody means. */
+const isAudience: OptionCheck = (value) =>
+  oneOrMore(
+    Array.isArray(value) ? Array.from<unknown>(value).filter((each) => each !== null) : value,
+  )
+
 /** Octets. No token is longer, whatever the options of its verifier. */
 export const LONGEST_TOKEN = 65_536
 
@@ -158,7 +165,7 @@ export const ruleChecks: Readonly<
   >
 > = {
   issuer: oneOrMore,
-  audience: oneOrMore,
+  audience: isAudience,
   clockTolerance: seconds(0, 600),
   requireExpiry: isBoolean,
   maxTokenAge: seconds(1, 315_360_000),

@@ -70,6 +70,9 @@ export function typesOf({ type }: VerifierOptions): readonly string[] | undefine
   return type === undefined ? undefined : [type].flat()
 }
 
-function listed(value: string | readonly string[] | null): readonly string[] | null {
-  return value === null ? null : [value].flat()
+function listed<Value>(
+  value: string | readonly Value[] | null,
+): readonly (string | Value)[] | null {
+  if (value === null) return null
+  return typeof value === 'string' ? [value] : [...value]
 }

@@ -411,6 +411,29 @@ describe('aud', () => {
     expect(verdict(`{"aud":${json}}`, rules)).toBe('accepted')
   })
 
+  const orMissing = { ...ANY_TIME, audience: ['https://api.example', null] }
+
+  test.each<[title: string, claims: string, outcome: string]>([
+    ['no aud', '{}', 'accepted'],
+    ['an empty list', '{"aud":[]}', 'accepted'],
+    ['this API', '{"aud":"https://api.example"}', 'accepted'],
+    ['this API among others', '{"aud":["other","https://api.example"]}', 'accepted'],
+    ['another API', '{"aud":"other"}', 'audience'],
+    ['other APIs', '{"aud":["other","another"]}', 'audience'],
+    ['an empty text', '{"aud":""}', 'audience'],
+    ['a list of an empty text', '{"aud":[""]}', 'audience'],
+    ['null', '{"aud":null}', 'audience'],
+    ['a list of null', '{"aud":[null]}', 'audience'],
+    ['null beside this API', '{"aud":[null,"https://api.example"]}', 'audience'],
+    ['a list within a list', '{"aud":[[]]}', 'audience'],
+    ['an object', '{"aud":{}}', 'audience'],
+    ['false', '{"aud":false}', 'audience'],
+    ['0', '{"aud":0}', 'audience'],
+    ['the text null', '{"aud":"null"}', 'audience'],
+  ])('where it may be missing, %s', (_, claims, outcome) => {
+    expect(verdict(claims, orMissing)).toBe(outcome)
+  })
+
   test.each([
     { name: 'another audience', json: '"other"' },
     { name: 'another case', json: '"API"' },

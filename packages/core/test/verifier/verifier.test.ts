@@ -196,6 +196,7 @@ describe('a sound token', () => {
     ['in the last moment of the tolerance', { expiresIn: -4.5 }, {}],
     ['from any issuer, where that is stated', { claims: { iss: 'other' } }, { issuer: null }],
     ['for any audience, where that is stated', { omit: ['aud'] }, { audience: null }],
+    ['for no audience, where that may be', { omit: ['aud'] }, { audience: ['api', null] }],
     ['for several audiences', { claims: { aud: ['web', 'api'] } }, {}],
     ['from one of several issuers', {}, { issuer: ['a', 'https://issuer.test'] }],
     ['of the wanted type', { header: { typ: 'application/AT+JWT' } }, { type: 'at+jwt' }],
@@ -318,6 +319,8 @@ describe('the options', () => {
     ['keys that are none', { ...complete, keys: issuer.publicJwk }, /keys must be a key source/],
     ['an empty issuer', { ...complete, issuer: '' }, /issuer must be/],
     ['an empty list of audiences', { ...complete, audience: [] }, /audience must be/],
+    ['a list of no audience alone', { ...complete, audience: [null] }, /audience must be/],
+    ['an issuer that may be missing', { ...complete, issuer: ['a', null] }, /issuer must be/],
     ['a misspelt name', { ...complete, audiance: 'api' }, /unknown option "audiance"/],
     ['RSA512', { ...complete, algorithms: ['RSA512'] }, /did you mean RS512\?/],
     ['HS512', { ...complete, algorithms: ['HS512'] }, /"HS512" is not supported/],
@@ -363,6 +366,11 @@ describe('the options', () => {
       /requiredClaims must have numbers from -9007199254740991 to 9007199254740991/,
     ]),
     ['a list of issuers with a hole', { ...complete, issuer: holed('a') }, /issuer must be/],
+    [
+      'a list of audiences with a hole and null',
+      { ...complete, audience: [...holed('a'), null] },
+      /audience must be/,
+    ],
     ['a list of audiences with a hole', { ...complete, audience: holed('a') }, /audience must be/],
     ['a list of types with a hole', { ...complete, type: holed('JWT') }, /type must be/],
     [
