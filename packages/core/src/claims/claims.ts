@@ -136,8 +136,7 @@ export function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   }
   const missing = requiredClaims.filter(({ name }) => !isPresent(name))
   if (missing.length === 0) return
-  const names = missing.map(({ name }) => name)
-  throw new AuthError('invalid_token', 'missing_claim', missingClaims(names))
+  throw new AuthError('invalid_token', 'missing_claim', missingClaims(missing))
 }
 
 /** What time alone can change. @throws AuthError `claim`, `expired`, `not_yet_valid`, `issued_in_future` or `too_old` */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@portcullis/kit/json'
 
 import {
+  counted,
   type Detail,
   duration,
   JSON_OBJECT,
@@ -13,7 +14,7 @@ import {
   shown,
 } from '../refusal/text.ts'
 
-// What refusals of proven claims tell developers. They show `iss`, `aud` and times, and of other claims the names alone.
+// What refusals of proven claims tell developers. Of `iss`, `aud`, times and a few others they show the value.
 
 /** @param types What is accepted; `undefined` if only other kinds of tokens are refused. */
 export function otherType(typ: string | undefined, types: readonly string[] | undefined): Detail {
@@ -34,22 +35,68 @@ export const missingExpiry: Detail = () =>
 
 export const missingIssueTime: Detail = () => 'iat is missing, and maxTokenAge needs it'
 
-export function missingClaims(names: readonly string[]): Detail {
-  return () => `requiredClaims: ${listed(names)} ${names.length === 1 ? 'is' : 'are'} missing`
+/** @param missing `values` is the list of those that are accepted, or a word where there is none. */
+export function missingClaims(
+  missing: readonly { readonly name: string; readonly values: unknown }[],
+): Detail {
+  const names = missing.map(({ name }) => name)
+  return () => {
+    const verb = names.length === 1 ? 'is' : 'are'
+    const expected = missing.slice(0, 3).flatMap(({ name, values }) => {
+      if (!Array.isArray(values)) return []
+      return names.length === 1
+        ? [acceptedText(values)]
+        : [`${shown(name)} ${acceptedText(values)}`]
+    })
+    const more = expected.length === 0 ? '' : `; expected ${expected.join(' and ')}`
+    return `requiredClaims: ${listed(names)} ${verb} missing${more}`
+  }
 }
 
-/** Not the value in the token: it may be of any user. */
-export function otherValue(name: string, expected: readonly unknown[]): Detail {
-  const wanted = `${expected.length > 1 ? 'one of ' : ''}${listed(expected.map(String))}`
-  return () => `requiredClaims: ${shown(name)} must be ${wanted}, and is something else`
+export function otherValue(name: string, value: unknown, expected: readonly unknown[]): Detail {
+  const found = foundText(name, value)
+  return () => `requiredClaims: ${shown(name)} is ${found}; expected ${acceptedText(expected)}`
 }
 
-/** For `true` in `requiredClaims`. Of the value only what kind it is. */
+/** For `true` in `requiredClaims`. */
 export function noAffirmation(name: string, value: unknown): Detail {
-  const found = value === false ? 'false' : kindOf(value)
+  const found = value === false ? 'false' : foundText(name, value)
   return () =>
     `requiredClaims: ${shown(name)} is ${found}; where true is required, it must be true, a number other than 0, or a text other than "" and "false"`
 }
+
+/** Their values name a client, a tenant, a version or a kind, and never a user. */
+const SHOWN: ReadonlySet<string> = new Set([
+  'azp',
+  'client_id',
+  'appid',
+  'tid',
+  'ver',
+  'token_use',
+  'acr',
+])
+
+/** The value of a claim as far as a log may have it. It may be of any user, such as an address: of most only what kind it is. */
+export function foundText(name: string, value: unknown): string {
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string' && SHOWN.has(name)) return shown(value)
+  if (Array.isArray(value)) return `a list of ${counted(value.length)}`
+  return isJsonObject(value)
+    ? `an object of ${numberOf(Object.keys(value).length, 'member')}`
+    : kindOf(value)
+}
+
+/** The accepted values of a claim, as whoever configured them wrote them. */
+export function acceptedText(values: readonly unknown[]): string {
+  const texts = values
+    .slice(0, MAX_WANTED)
+    .map((each) => (typeof each === 'string' ? shown(each) : String(each)))
+  const others = values.length - texts.length
+  const more = others > 0 ? [`${counted(others)} more`] : []
+  return `${values.length > 1 ? 'one of ' : ''}${[...texts, ...more].join(', ')}`
+}
+
+const MAX_WANTED = 3
 
 export function notNumber(name: string, value: unknown): Detail {
   const kind = kindOf(value)

@@ -68,7 +68,7 @@ export function checkValues(
     if (values === true) {
       if (!affirms(value)) throw new AuthError('invalid_token', 'claim', noAffirmation(name, value))
     } else if (!values.some((each) => each === value)) {
-      throw new AuthError('invalid_token', 'claim', otherValue(name, values))
+      throw new AuthError('invalid_token', 'claim', otherValue(name, value, values))
     }
   }
 }

@@ -76,7 +76,9 @@ function valuesFinding(claims: JsonObject, rules: ClaimRules): Finding {
   const { refusal } = attempt(() => {
     checkValues(claims, { requiredClaims })
   })
-  return refusal === undefined ? passed('values', 'as required') : failed('values', refusal)
+  return refusal === undefined
+    ? passed('values', 'as required')
+    : failed('values', refusal, 'not what is required')
 }
 
 function expFinding(claims: JsonObject, rules: ClaimRules, now: number): Finding {

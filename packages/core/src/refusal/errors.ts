@@ -130,8 +130,10 @@ export class AuthError extends Error {
    * Why the request was refused, in one sentence for developers: what was found, and what was expected. It is made when it is
    * read. Use it for logs; never send it to a client.
    *
-   * Until the signature is proven it shows only members of the header; afterwards also the claims `iss`, `aud` and times, and
-   * the names of other claims. Values are cut and escaped. It contains no token, and of URLs only the origin.
+   * Until the signature is proven it shows only members of the header. Afterwards it names what was expected, and shows what
+   * was found of `iss`, `aud`, times, numbers, `azp`, `client_id`, `appid`, `tid`, `ver`, `token_use` and `acr`; of other claims
+   * what kind of value it is and how many it has, so that no address of a user reaches a log. Values are cut and escaped. It
+   * contains no token, and of URLs only the origin.
    */
   get detail(): string {
     const [code, reason] = this.#arguments

@@ -1,7 +1,8 @@
+import { acceptedText, foundText } from '../claims/details.ts'
 import { type Detail, duration, kindOf, listed, printable } from '../refusal/text.ts'
 
-// What refusals of a route's requirements tell developers: what the route asks for, and of what the token has nothing but how
-// long ago its user authenticated.
+// What refusals of a route's requirements tell developers: what the route asks for, and of what the token has no more than of
+// other refused claims.
 
 const LONGEST_DESCRIPTION = 200
 
@@ -18,9 +19,20 @@ export function lacksScopes(
   }
 }
 
-export function lacksValue(description: string, isMissing: boolean): Detail {
-  const how = isMissing ? 'is missing' : 'has none of the accepted values'
-  return () => `${describe(description)} ${how}`
+/** @param accepted `undefined` where a function of the user's decides. */
+export function lacksValue(
+  description: string,
+  path: readonly string[],
+  value: unknown,
+  accepted: readonly unknown[] | undefined,
+): Detail {
+  // A claim inside of another one has nothing but its name in common with that of the standard.
+  const name = path.length === 1 ? (path[0] ?? '') : ''
+  const found = value === undefined ? 'is missing' : `is ${foundText(name, value)}`
+  return () =>
+    accepted === undefined
+      ? `${describe(description)} ${found}; expected what the function of the route accepts`
+      : `${describe(description)} ${found}; expected ${acceptedText(accepted)}`
 }
 
 /** @param actors How many act, or acted, for the subject. The first of them is another one than those that are wanted. */
@@ -51,7 +63,10 @@ export function lacksAge(time: unknown, age: number, now: number): Detail {
 
 export function lacksAcr(value: unknown, wanted: readonly string[]): Detail {
   const expected = `the route wants ${wanted.length > 1 ? 'one of ' : ''}${listed(wanted)}`
-  if (typeof value === 'string') return () => `acr is another one; ${expected}`
+  if (typeof value === 'string') {
+    const text = foundText('acr', value)
+    return () => `acr is ${text}; ${expected}`
+  }
   const found = value === undefined ? 'is missing' : `is ${kindOf(value)}`
   return () => `acr ${found}; ${expected}: does the issuer put it into access tokens?`
 }

@@ -81,7 +81,11 @@ export function claim(...given: Parameters<typeof claim>): Requirement {
     // `claim(['org', 'id'], ...)`.
     throw new TypeError('claim: the name must be a string or a list of strings')
   }
-  const matches = matcher(expected)
+  const accepted = acceptedValues(expected)
+  const matches =
+    typeof expected === 'function'
+      ? expected
+      : (value: unknown) => [value].flat().some((each) => accepted?.includes(each) === true)
   const description = `claim ${path.join(' > ')}`
   const valueOf = (auth: Auth) =>
     path.reduce<unknown>(
@@ -91,7 +95,7 @@ export function claim(...given: Parameters<typeof claim>): Requirement {
   return {
     reason: 'claim',
     description,
-    explain: (auth) => lacksValue(description, valueOf(auth) === undefined),
+    explain: (auth) => lacksValue(description, path, valueOf(auth), accepted),
     isMetBy(auth) {
       const value = valueOf(auth)
       return value !== undefined && matches(value)
@@ -216,14 +220,15 @@ function checkCount(factory: string, given: readonly unknown[], count: number): 
   )
 }
 
-function matcher(expected: Parameters<typeof claim>[1]): (value: unknown) => boolean {
-  if (typeof expected === 'function') return expected
+/** @returns `undefined` where a function decides. */
+function acceptedValues(expected: Parameters<typeof claim>[1]): readonly unknown[] | undefined {
+  if (typeof expected === 'function') return undefined
   const accepted: readonly unknown[] = [expected].flat()
   if (!isListOf(accepted, (each) => ['string', 'number', 'boolean'].includes(typeof each))) {
     // Mistake `claim: the values must be strings, numbers or booleans`: For anything else give a function.
     throw new TypeError('claim: the values must be strings, numbers or booleans')
   }
-  return (value) => [value].flat().some((each) => accepted.includes(each))
+  return accepted
 }
 
 function isListOf(values: unknown, isOne: (value: unknown) => boolean): boolean {

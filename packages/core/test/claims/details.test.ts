@@ -28,12 +28,24 @@ async function detailOf(
 
 const AFFIRMED = 'must be true, a number other than 0, or a text other than "" and "false"'
 const REQUIRED: readonly (readonly [Record<string, unknown>, RequiredValue, string])[] = [
-  [{ use: 'secret' }, 'access', 'must be "access", and is something else'],
-  [{ use: 'secret' }, ['access', 2], 'must be one of "access", "2", and is something else'],
+  [{ use: 'secret' }, 'access', 'is a string; expected "access"'],
+  [{ use: 'secret' }, ['access', 2, true], 'is a string; expected one of "access", 2, true'],
+  [{ use: 'secret' }, ['a', 'b', 'c', 'd'], 'is a string; expected one of "a", "b", "c", 1 more'],
+  [{ use: ['secret', 'too'] }, 'access', 'is a list of 2; expected "access"'],
+  [{ use: { secret: 1 } }, 'access', 'is an object of 1 member; expected "access"'],
+  [{ use: true }, 'access', 'is a boolean; expected "access"'],
+  [{ use: null }, 'access', 'is null; expected "access"'],
+  [{ use: 7 }, 8, 'is 7; expected 8'],
+  [{ use: undefined }, ['access', 2], 'is missing; expected one of "access", 2'],
+  [{ use: undefined }, true, 'is missing'],
   [{ use: false }, true, `is false; where true is required, it ${AFFIRMED}`],
   [{ use: 'false' }, true, `is a string; where true is required, it ${AFFIRMED}`],
-  [{ use: ['secret'] }, true, `is a list; where true is required, it ${AFFIRMED}`],
+  [{ use: ['secret'] }, true, `is a list of 1; where true is required, it ${AFFIRMED}`],
+  [{ use: 0 }, true, `is 0; where true is required, it ${AFFIRMED}`],
 ]
+
+/** They name a client, a tenant, a version or a kind. */
+const SHOWN = ['azp', 'client_id', 'appid', 'tid', 'ver', 'token_use', 'acr']
 
 describe('a type that is another', () => {
   const typ = 'logout+jwt'
@@ -63,10 +75,27 @@ describe('claims that are missing, or have another value', () => {
         `requiredClaims: "use" ${sentence}`,
       ],
     ),
+    ...SHOWN.map((name): [TokenOptions, Partial<VerifierOptions>, string] => [
+      { claims: { [name]: 'other' } },
+      { requiredClaims: { [name]: 'a' } },
+      `requiredClaims: "${name}" is "other"; expected "a"`,
+    ]),
+    [
+      { claims: { azp: ['secret'] } },
+      { requiredClaims: { azp: 'a' } },
+      'requiredClaims: "azp" is a list of 1; expected "a"',
+    ],
+    [
+      {},
+      { requiredClaims: { a: true, ver: '2.0', azp: ['x', 'y'] } },
+      'requiredClaims: "a", "ver", "azp" are missing; expected "ver" "2.0" and "azp" one of "x", "y"',
+    ],
     [{}, { audience: ['a', 'b'] }, 'aud is missing; expected one of "a", "b"'],
     [{ claims: { aud: [] } }, { audience: 'a' }, 'aud is an empty list; expected "a"'],
   ])('%j with %j: %s', async (token, options, sentence) => {
-    expect(await detailOf(token, options)).toContain(sentence)
+    const detail = await detailOf(token, options)
+    expect(detail).toContain(sentence)
+    expect(detail).not.toContain('secret')
   })
 })
 

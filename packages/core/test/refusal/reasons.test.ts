@@ -324,7 +324,7 @@ const CASES: {
     },
     claim: {
       refuse: requiring(claim('role', 'editor')),
-      detail: 'claim role has none of the accepted values',
+      detail: 'claim role is a string; expected "editor"',
     },
     check: {
       refuse: requiring(check(function isOwner() {} as () => boolean)),

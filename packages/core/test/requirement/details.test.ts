@@ -6,7 +6,13 @@ import { checkRequirements, type Requirement } from '../../src/requirement/requi
 import { all, any, anyScope, check, claim, scope } from '../../src/requirement/requirement.ts'
 
 const auth: Auth = {
-  claims: { scope: 'read canary', role: 'canary', org: { id: 7 } },
+  claims: {
+    scope: 'read canary',
+    role: 'canary',
+    azp: 'app',
+    groups: ['canary', 'canary'],
+    org: { id: 7, azp: 'canary' },
+  },
   header: { alg: 'RS512' },
   token: 'canary',
 }
@@ -33,10 +39,30 @@ test.each<[string, Requirement, string]>([
     anyScope('a b'),
     'the token lacks "a", "b"; the route requires any scope of a b',
   ],
-  ['a claim that is missing', claim(['org', 'name'], 'x'), 'claim org > name is missing'],
-  ['a value', claim(['org', 'id'], 8), 'claim org > id has none of the accepted values'],
+  [
+    'a claim that is missing',
+    claim(['org', 'name'], 'x'),
+    'claim org > name is missing; expected "x"',
+  ],
+  ['a value', claim(['org', 'id'], [8, 9]), 'claim org > id is 7; expected one of 8, 9'],
+  ['a value of a user', claim('role', 'admin'), 'claim role is a string; expected "admin"'],
+  ['a client', claim('azp', 'web'), 'claim azp is "app"; expected "web"'],
+  [
+    'the name of a client inside of another claim',
+    claim(['org', 'azp'], 'web'),
+    'claim org > azp is a string; expected "web"',
+  ],
+  [
+    'the function of a claim',
+    claim('groups', () => false),
+    'claim groups is a list of 2; expected what the function of the route accepts',
+  ],
   ['a function', check(() => false), 'the route requires check, which answered false'],
-  ['one of the parts of all', all(scope('read'), claim('sub', 'ada')), 'claim sub is missing'],
+  [
+    'one of the parts of all',
+    all(scope('read'), claim('sub', 'ada')),
+    'claim sub is missing; expected "ada"',
+  ],
   [
     'any',
     any(scope('write'), claim('role', 'editor')),
