@@ -60,7 +60,7 @@ keys            | surroundings input                                           |
 explain         | surroundings input keys                                      |                | *
 doctor          | surroundings input keys                                      |                | packages service typescript
 serve           | surroundings input keys explain                              |                | *
-probe           | surroundings input explain serve                             |                | claims credentials exchange findings judgement minted report
+probe           | surroundings input explain serve                             |                | cases claims coverage credentials exchange findings judgement kinds minted report
 pages           | ./package-files surroundings explain serve                   |                | pages
 try             | surroundings                                                 |                | play lines story tally
 commands        | surroundings input keys explain doctor serve probe pages try |                | *

@@ -132,6 +132,6 @@ test('a report has the lines that are shown', async () => {
   api.close()
   const printed = stdout.replaceAll(url, 'https://api.example.com/v1/me').split('\n')
   const lines = sample.trimEnd().split('\n')
-  expect(lines).toHaveLength(9)
+  expect(lines).toHaveLength(10)
   expect(lines.filter((line) => !printed.includes(line))).toEqual([])
 })

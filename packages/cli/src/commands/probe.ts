@@ -13,18 +13,15 @@ import {
   statedPlace,
   takesKeys,
 } from '../keys/key-choice.ts'
-import {
-  type Claim,
-  lastingClaims,
-  TOLERATED,
-  type WrongToken,
-  wrongTime,
-} from '../probe/claims.ts'
-import { probeCases, type ProbeCase } from '../probe/credentials.ts'
+import type { ProbeCase } from '../probe/cases.ts'
+import { lastingClaims, TOLERATED, type WrongToken, wrongTime } from '../probe/claims.ts'
+import type { Absent } from '../probe/coverage.ts'
+import { type MintedTokens, probeCases } from '../probe/credentials.ts'
 import { exchange, type Target } from '../probe/exchange.ts'
 import { judgeProbe, type ProbeFindings } from '../probe/findings.ts'
 import type { Probed } from '../probe/judgement.ts'
-import { type Minted, mintedTokens } from '../probe/minted.ts'
+import { ACCEPTED, CHECKS } from '../probe/kinds.ts'
+import { mintedTokens } from '../probe/minted.ts'
 import { printProbe, probeJson } from '../probe/report.ts'
 import { isConfidential } from '../serve/secret.ts'
 import { CommandError, EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
@@ -49,11 +46,12 @@ Examples:
   portcullis probe https://api.example.com/ --file new.txt \\
     --expired-file old.txt --auth-url https://auth.example.com
 
-It sends twenty to thirty requests without a body, one after the other. With a
+It sends forty to fifty requests without a body, one after the other. With a
 token of yours the last ones may reach the code behind the guard. Where it is
 told the keys, the report has what a verifier of ours says of each token.
 If the keys are those of portcullis serve on this machine or at
-PORTCULLIS_URL, it lets that mint tokens that are wrong in exp, nbf, iss, aud.
+PORTCULLIS_URL, it lets that mint bad tokens of every kind: a hundred requests.
+So many may fire an alarm of the API that watches for floods of bad tokens.
 
 Exit codes: 0 sound as far as tested, 1 a breach or a fault,
 2 wrong command line, 3 cannot be decided
@@ -94,18 +92,21 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
   const cases = await orUsage(
     async () =>
       await probeCases({
+        method: target.method,
         algorithm: (algorithm?.[0] ?? 'RS512') as Algorithm, // looked at where keys are made
         clock,
         good,
-        minted: minted?.right,
-        wrong: [...ofFile(expired, good), ...(minted?.wrong ?? [])],
+        minted,
+        expired: expired === undefined ? undefined : ofFile(expired, good),
         document: keys?.seen.text,
         claims: claimsLike(good ?? minted?.right, options),
       }),
   )
+  const bad = cases.filter(({ kind }) => BAD.has(kind)).length
+  terminal.say(`Sends ${bad} bad tokens, which may fire an alarm that watches for a flood of them.`)
   const probes: Probed[] = []
   const ask = async (each: ProbeCase) => {
-    const answer = await exchange(target, each.authorization, context)
+    const answer = await exchange(target, each, context)
     return { probe: each, answer, ...(await verdictOn(each, keys, options, context)) }
   }
   for (const each of cases) {
@@ -116,7 +117,7 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
     probes.push(probed)
   }
   const unproven = cases.find(({ kind }) => kind === 'unproven')
-  const findings = judgeProbe(probes, absentClaims(minted), unproven && (await ask(unproven)))
+  const findings = judgeProbe(probes, absentBecause(minted), unproven && (await ask(unproven)))
   const report = {
     ...findings,
     url: `${target.url.origin}${target.url.pathname}`,
@@ -127,6 +128,16 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
   terminal.say('No token is in this report.')
   context.exitWith(EXIT_CODES[findings.verdict])
 }
+
+const BAD: ReadonlySet<ProbeCase['kind']> = new Set([
+  'malformed',
+  'invalid_request',
+  'unproven',
+  'too_large',
+  'two_headers',
+  'forged_first',
+  'wrong',
+])
 
 function claimsLike(token: string | undefined, { issuer, discover, audience }: ProbeOptions) {
   const own = token === undefined ? { sub: 'portcullis-probe' } : lastingClaims(token)
@@ -165,19 +176,20 @@ async function expiredToken({ expiredFile }: ProbeOptions, context: Context) {
   )
 }
 
-function ofFile(token: string | undefined, right: string | undefined): readonly WrongToken[] {
-  if (token === undefined) return []
-  return [{ name: 'your expired token', claim: 'exp', token, right, isMinted: false }]
+function ofFile(token: string, right: string | undefined): WrongToken {
+  const accepted = ACCEPTED.exp
+  return { name: 'your expired token', check: 'exp', accepted, token, right, isMade: false }
 }
 
-function absentClaims(minted: Minted | undefined): Readonly<Record<Claim, string>> {
-  const unnamed = 'the tokens of the issuer do not have it'
+function absentBecause(minted: MintedTokens | undefined): Absent {
   const unsigned =
     minted === undefined
       ? 'nobody but the issuer signs such a token; `portcullis serve` as the issuer does'
-      : unnamed
+      : 'the tokens of the issuer do not have it'
+  const all = Object.fromEntries(CHECKS.map((check) => [check, unsigned])) as Absent // one for each
   const exp = 'state --expired-file, or take `portcullis serve` as the issuer'
-  return { exp, nbf: unsigned, iss: unsigned, aud: unsigned }
+  const form = 'state one of yours: --file, --env or --stdin'
+  return { ...all, exp, 'form of the token': form }
 }
 
 function targetOf(

@@ -1,25 +1,16 @@
 import { assertChallenge } from '@portcullis/testing'
 
-import type { ProbeCase } from './credentials.ts'
+import type { ProbeCase } from './cases.ts'
+import type { Complaint } from './complaints.ts'
 import type { Answer } from './exchange.ts'
 
 // What is wrong with the challenge of a 401, and which scheme it names.
 
-/** From the worst. */
-export const LEVELS = ['breach', 'problem', 'unclear', 'warning', 'note'] as const
-
-export interface Complaint {
-  /**
-   * `breach`: let through what has to be refused. `unclear`: the answer says nothing about the credentials. `warning`: the right
-   * decision, in a form that clients may not understand.
-   */
-  readonly level: (typeof LEVELS)[number]
-  readonly text: string
-}
+const SAY_NOTHING_OF_THE_TOKEN: ReadonlySet<ProbeCase['kind']> = new Set(['head', 'options'])
 
 /** @see RFC 9110 sections 11.6.1 and 15.5.2; RFC 6750 section 3; RFC 9449 section 7.1 */
 export function challengeComplaints({ kind }: ProbeCase, answer: Answer): readonly Complaint[] {
-  if (answer.status !== 401) return []
+  if (answer.status !== 401 || SAY_NOTHING_OF_THE_TOKEN.has(kind)) return []
   const challenge = challengeOf(answer)
   const complaints: Complaint[] = []
   if (challenge === undefined) {
@@ -28,10 +19,7 @@ export function challengeComplaints({ kind }: ProbeCase, answer: Answer): readon
   } else if (kind === 'missing' && challenge['error'] !== undefined) {
     const text = 'an error code, though there is no token (RFC 6750 section 3.1)'
     complaints.push({ level: 'note', text })
-  } else if (
-    (kind === 'unproven' || kind === 'wrong_claim') &&
-    challenge['error'] !== 'invalid_token'
-  ) {
+  } else if ((kind === 'unproven' || kind === 'wrong') && challenge['error'] !== 'invalid_token') {
     const text = 'no error="invalid_token" in the challenge (RFC 6750 section 3.1)'
     complaints.push({ level: 'note', text })
   }

@@ -1,18 +1,18 @@
 import { memberOf, partOf } from '../input/unread-json.ts'
+import type { Said } from './complaints.ts'
+import type { Check } from './kinds.ts'
 
-// Tokens with one wrong claim: which claims a probe tests, and when a token is a fair test of one.
+// Tokens of the issuer that are wrong in one thing, and when one is a fair test of it.
 
-/** What an API has to check beside the signature. Nobody but the issuer can sign a token in which one of them is wrong. */
-export const CLAIMS = ['exp', 'nbf', 'iss', 'aud'] as const
-
-export type Claim = (typeof CLAIMS)[number]
-
+/** A token that an API has to refuse for one thing, though the issuer has signed it. */
 export interface WrongToken {
   readonly name: string
   readonly token: string
-  readonly claim: Claim
-  /** Whether the issuer has minted it for this probe, so that nothing else can be wrong with it. */
-  readonly isMinted: boolean
+  readonly check: Check
+  /** What is said of an API that lets it through. */
+  readonly accepted: Said
+  /** Whether it was made for this probe of one that is right, so that nothing else can be wrong with it. */
+  readonly isMade: boolean
   /** A token that is right, and otherwise like it: without one that is let through, a refusal says nothing. */
   readonly right: string | undefined
 }

@@ -1,21 +1,36 @@
-import { type Claim, CLAIMS, differInExpiryAlone } from './claims.ts'
-import { type ProbeCase, PUBLIC_KEY_MAC } from './credentials.ts'
+import { type ProbeCase, type Place } from './cases.ts'
+import { differInExpiryAlone } from './claims.ts'
+import { PUBLIC_KEY_MAC } from './credentials.ts'
 import type { Probed } from './judgement.ts'
+import { type Check, CHECKS } from './kinds.ts'
 
 // Says which checks a probe has tested and which not. A refusal counts as a test only if the API lets a right token through.
 
-/** @param absent Why there is no token in which a claim is wrong, and what to do for one. */
-export function coverageOf(probes: readonly Probed[], absent: Readonly<Record<Claim, string>>) {
+/** Why there is no token in which something is wrong, and what to do for one. */
+export type Absent = Readonly<Record<Check, string>>
+
+export function coverageOf(probes: readonly Probed[], absent: Absent) {
   const parts: readonly (readonly [what: string, why: string | undefined])[] = [
     ['a valid token', validUntested(probes)],
     [PUBLIC_KEY_MAC, macUntested(probes)],
-    ...CLAIMS.map((claim) => [claim, claimUntested(claim, probes, absent)] as const),
+    ...CHECKS.map((check) => [check, checkUntested(check, probes, absent[check])] as const),
+    ...PLACES.map(([place, why]) => [place, checkUntested(place, probes, why)] as const),
+    ['HEAD', methodUntested('head', probes, 'only where a GET is probed: --method GET')],
+    ['OPTIONS', methodUntested('options', probes, 'it is the method that was probed')],
   ]
   return {
     tested: parts.flatMap(([what, why]) => (why === undefined ? [what] : [])),
     notTested: parts.flatMap(([what, why]) => (why === undefined ? [] : [{ what, why }])),
   }
 }
+
+const PLACES: readonly (readonly [Place, whyAbsent: string])[] = [
+  ['other schemes', 'state one of yours: --file, --env or --stdin'],
+  [
+    '?access_token=',
+    'URLs get into logs, so none but a token of `portcullis serve` is sent in one',
+  ],
+]
 
 function validUntested(probes: readonly Probed[]): string | undefined {
   const valid = probes.filter(({ probe }) => isRight(probe))
@@ -32,28 +47,44 @@ function macUntested(probes: readonly Probed[]): string | undefined {
     : 'state the key: --auth-url, --keys-url or --keys-file'
 }
 
-function claimUntested(
-  claim: Claim,
+function methodUntested(
+  kind: 'head' | 'options',
   probes: readonly Probed[],
-  absent: Readonly<Record<Claim, string>>,
+  absent: string,
 ): string | undefined {
-  const about = probes.filter(({ probe }) => probe.claim === claim)
+  const sent = probes.filter(({ probe }) => probe.kind === kind)
+  if (sent.length === 0) return absent
+  const isAnswered = sent.some(
+    ({ answer }) => answer.failure === undefined && !saysNothing(answer.status),
+  )
+  return isAnswered ? undefined : UNTOLD
+}
+
+const UNTOLD = 'the answer does not say whether the token was refused'
+
+function checkUntested(
+  check: Check | Place,
+  probes: readonly Probed[],
+  absent: string,
+): string | undefined {
+  const about = probes.filter(({ probe }) => probe.check === check)
   if (about.some(({ answer }) => answer.failure === undefined && answer.status < 300)) {
     return undefined
   }
-  const sent = about.filter(({ probe }) => probe.kind === 'wrong_claim')
+  const sent = about.filter(({ probe }) => probe.kind !== 'good')
   const whys = sent.map((each) => refusalUntold(each, probes))
-  return sent.length === 0 ? absent[claim] : whys.includes(undefined) ? undefined : whys[0]
+  return sent.length === 0 ? absent : whys.includes(undefined) ? undefined : whys[0]
 }
 
-/** Why the refusal of such a token does not say that the claim was checked; `undefined` if it does. */
+/** Why the refusal of such a token does not say that it was checked; `undefined` if it does. */
 function refusalUntold(probed: Probed, probes: readonly Probed[]): string | undefined {
   const { probe, answer, refusal } = probed
   const right = probes.find(
-    (each) => isRight(each.probe) && each.probe.token === probe.wrong?.right,
+    (each) =>
+      isRight(each.probe) && (probe.wrong === undefined || each.probe.token === probe.wrong.right),
   )
   if (right === undefined) return 'state your valid token as well: --file, --env or --stdin'
-  if (probe.wrong?.isMinted === false) {
+  if (probe.wrong?.isMade === false) {
     if (refusal?.reason !== 'expired') {
       return refusal === undefined
         ? 'state the key, so that the signature of the expired token can be checked'
@@ -64,13 +95,11 @@ function refusalUntold(probed: Probed, probes: readonly Probed[]): string | unde
     }
   }
   if (!isLetThrough(right, probes)) return NONE_LET_THROUGH
-  return answer.failure === undefined && isRefused(answer.status, right)
-    ? undefined
-    : 'the answer does not say whether the token was refused'
+  return answer.failure === undefined && isRefused(answer.status, right) ? undefined : UNTOLD
 }
 
-function isRight({ kind, claim }: ProbeCase): boolean {
-  return (kind === 'good' || kind === 'minted') && claim === undefined
+function isRight({ kind, check }: ProbeCase): boolean {
+  return (kind === 'good' || kind === 'minted') && check === undefined
 }
 
 /** Whether the API answers a token otherwise than one that it must refuse: its guard has let it through, whatever came then. */

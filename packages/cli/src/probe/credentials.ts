@@ -4,109 +4,66 @@ import type { Algorithm, Clock } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 
 import { secretsOf } from '../explain/public-key-mac.ts'
-import { type Claim, claimsIn, type WrongToken, wrongTime } from './claims.ts'
+import { encoded, type NamedToken, ofToken, type ProbeCase } from './cases.ts'
+import { type WrongToken, wrongTime } from './claims.ts'
+import { badKind } from './kinds.ts'
+import { placesOfToken, withoutToken } from './places.ts'
+import { variantsOf } from './variants.ts'
 
-// Makes the requests of a probe: forged tokens, the user's token and its variants, and what each must lead to.
-
-export interface ProbeCase {
-  readonly name: string
-  /**
-   * What an API has to make of it: no credentials that it knows (`missing`), no token (`malformed`), several (`invalid_request`),
-   * a token that no key of the issuer proves (`unproven`), the user's token (`good`) or one that was minted for the probe (`minted`), the same
-   * written in another way (`like_good`), it in the first of two headers (`two_headers`) or behind a forged one
-   * (`forged_first`), or a token of the issuer in which one claim is wrong (`wrong_claim`).
-   */
-  readonly kind:
-    | 'missing'
-    | 'malformed'
-    | 'invalid_request'
-    | 'unproven'
-    | 'good'
-    | 'minted'
-    | 'like_good'
-    | 'two_headers'
-    | 'forged_first'
-    | 'wrong_claim'
-  readonly authorization: readonly string[]
-  readonly token: string | undefined
-  /** The claim for which the token has to be refused, though a key of the issuer may have signed it. */
-  readonly claim?: Claim | undefined
-  /** Of a `wrong_claim`: the token itself, with the one that is right. */
-  readonly wrong?: WrongToken | undefined
-}
+// Makes the requests of a probe, in their order.
 
 export interface Ingredients {
+  readonly method: string
   readonly algorithm: Algorithm
   readonly clock: Clock
   readonly good: string | undefined
-  readonly minted: string | undefined
-  readonly wrong: readonly WrongToken[]
+  /** The right one, and those that are wrong, if the issuer mints. */
+  readonly minted: MintedTokens | undefined
+  readonly expired: WrongToken | undefined
   readonly document: string | undefined
   /** Claims that make forged tokens look right, so that nothing but the key is wrong with them. */
   readonly claims: Readonly<Record<string, unknown>>
 }
 
+export interface MintedTokens {
+  readonly right: string
+  readonly wrong: readonly WrongToken[]
+  /** With the claims of the right one, and what the issuer's key has not signed. */
+  readonly forged: readonly NamedToken[]
+}
+
 /** All requests of a probe, in their order. Nothing is signed by the issuer's key but what the user and the issuer gave. */
 export async function probeCases(ingredients: Ingredients): Promise<readonly ProbeCase[]> {
+  const { good, minted, expired, clock, method } = ingredients
   const forged = await forgedTokens(ingredients)
-  const { good, minted, wrong, clock } = ingredients
-  const any = forged[0]?.[1] ?? 'token'
-  const [own, ownName, short] =
-    good === undefined ? [minted, 'minted token', 'minted'] : [good, 'your token', 'yours']
+  const any = forged[0]?.token ?? 'token'
+  const [own, name, short] =
+    good === undefined ? [minted?.right, 'minted token', 'minted'] : [good, 'your token', 'yours']
   return [
-    { name: 'no token', kind: 'missing', authorization: [], token: undefined },
-    ofHeaders('another scheme: Basic', 'missing', 'Basic cG9ydGN1bGxpczpwcm9iZQ=='),
-    ofHeaders('Bearer without a token', 'malformed', 'Bearer'),
-    ofHeaders('two words after Bearer', 'malformed', `Bearer ${any} ${any}`),
-    ofHeaders('two headers', 'invalid_request', `Bearer ${any}`, `Bearer ${any}`),
-    ...forged.map(([name, token]) => ofToken(name, 'unproven', token)),
-    ...(good === undefined
+    ...withoutToken(any, method),
+    ...forged.map(ofForged),
+    ...(minted?.forged ?? []).map(ofForged),
+    ...(good === undefined ? [] : [ofGood(good, clock)]),
+    ...(minted === undefined ? [] : [ofToken('minted token', 'minted', minted.right)]),
+    ...(own === undefined
       ? []
-      : [{ ...ofToken('your token', 'good', good), claim: wrongTime(good, clock.now()) }]),
-    ...(minted === undefined ? [] : [ofToken('minted token', 'minted', minted)]),
-    ...(own === undefined ? [] : variants(own, any, ownName, short)),
-    ...wrong.map(ofWrong),
+      : [
+          ...variantsOf(own, { forged: any, name, short, isMinting: minted !== undefined }),
+          ...placesOfToken(own, name, minted?.right),
+        ]),
+    ...(expired === undefined ? [] : [ofWrong(expired)]),
+    ...(minted?.wrong ?? []).map(ofWrong),
   ]
 }
 
-function variants(good: string, forged: string, name: string, short: string): readonly ProbeCase[] {
-  const [header = '', payload = '', signature = ''] = good.split('.')
-  const altered = { ...claimsIn(good), portcullis: 'probe' }
-  const none = encoded({ alg: 'none', typ: 'JWT' })
-  return [
-    { ...ofHeaders(`${name}, "bearer"`, 'like_good', `bearer ${good}`), token: good },
-    ofHeaders(`${name}, two headers`, 'two_headers', `Bearer ${good}`, `Bearer ${good}`),
-    ofHeaders(`${name}, then a forged one`, 'two_headers', `Bearer ${good}`, `Bearer ${forged}`),
-    ofHeaders(`a forged one, then ${name}`, 'forged_first', `Bearer ${forged}`, `Bearer ${good}`),
-    ofToken(`${short}, other signature`, 'unproven', `${header}.${payload}.${changed(signature)}`),
-    ofToken(`${short}, other claims`, 'unproven', `${header}.${encoded(altered)}.${signature}`),
-    ofToken(`${short}, alg none`, 'unproven', `${none}.${payload}.`),
-  ]
-}
-
-type Forged = readonly (readonly [name: string, token: string])[]
-
-/** Kinds of bad tokens that any API has to refuse, whoever its issuer is. */
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ['one word', 'one word'],
-  ['four segments', 'four parts'],
-  ['header not JSON', 'header not JSON'],
-  ['critical header', 'critical header'],
-  ['alg none', 'alg none'],
-  ['alg none and no signature', 'alg none, no signature'],
-  ['embedded jwk', 'key in the header'],
-])
-
-async function forgedTokens({ algorithm, clock, document, claims }: Ingredients): Promise<Forged> {
+/** What needs no key of the issuer. Where it mints, it makes most of these itself, with the name of its key. */
+async function forgedTokens(ingredients: Ingredients): Promise<readonly NamedToken[]> {
+  const { algorithm, clock, document, claims, minted } = ingredients
   const stranger = await createTestIssuer({ algorithm, clock })
-  const kinds = await stranger.badTokens({ claims })
-  const listed = kinds.flatMap(({ name, token }) => {
-    const title = KINDS.get(name)
-    return title === undefined ? [] : [[title, token] as const]
-  })
+  const kinds = minted === undefined ? await stranger.badTokens({ claims }) : []
   return [
-    ['another key', await stranger.token({ claims })],
-    ...listed,
+    { name: 'another key', token: await stranger.token({ claims }) },
+    ...kinds.filter(({ name }) => badKind(name)?.byAnybody === true),
     ...keyedTokens(document, { ...claims, exp: Math.floor(clock.now()) + 300 }),
   ]
 }
@@ -114,7 +71,7 @@ async function forgedTokens({ algorithm, clock, document, claims }: Ingredients)
 export const PUBLIC_KEY_MAC = 'HS256 with the public key'
 
 /** What a library accepts that takes the algorithm from the token. RFC 8725 section 2.1. */
-function keyedTokens(document: string | undefined, claims: object): Forged {
+function keyedTokens(document: string | undefined, claims: object): readonly NamedToken[] {
   if (document === undefined) return []
   const signed = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded(claims)}`
   const pem = secretsOf(document).find((secret) => String(secret).startsWith('-----BEGIN PUBLIC'))
@@ -125,30 +82,27 @@ function keyedTokens(document: string | undefined, claims: object): Forged {
   return secrets.flatMap(([name, secret]) => {
     if (secret === undefined) return []
     const mac = createHmac('sha256', secret).update(signed).digest('base64url')
-    return [[name, `${signed}.${mac}`] as const]
+    return [{ name, token: `${signed}.${mac}` }]
   })
 }
 
-function ofHeaders(name: string, kind: ProbeCase['kind'], ...authorization: string[]): ProbeCase {
-  return { name, kind, authorization, token: undefined }
+/** Whatever else is wrong with it: no key of the issuer has signed it, but it may be so long that nobody looks. */
+function ofForged({ name, token }: NamedToken): ProbeCase {
+  return ofToken(name, isTooLarge(token) ? 'too_large' : 'unproven', token)
 }
 
-function ofToken(name: string, kind: ProbeCase['kind'], token: string): ProbeCase {
-  return { name, kind, authorization: [`Bearer ${token}`], token }
+function ofGood(good: string, clock: Clock): ProbeCase {
+  const check = wrongTime(good, clock.now())
+  return { ...ofToken('your token', 'good', good), check }
 }
 
 function ofWrong(wrong: WrongToken): ProbeCase {
-  const { name, token, claim } = wrong
-  return { name, kind: 'wrong_claim', authorization: [`Bearer ${token}`], token, claim, wrong }
+  const { name, token, check, accepted } = wrong
+  const kind = isTooLarge(token) ? 'too_large' : 'wrong'
+  return { ...ofToken(name, kind, token), check, accepted, wrong }
 }
 
-function encoded(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
-}
-
-function changed(signature: string): string {
-  const octets = Buffer.from(signature, 'base64url')
-  return Buffer.from(octets.map((octet, at) => (at === 9 ? octet ^ 1 : octet))).toString(
-    'base64url',
-  )
+/** Bytes. Servers need not read more than that of all headers together. */
+function isTooLarge(token: string): boolean {
+  return token.length > 16_384
 }

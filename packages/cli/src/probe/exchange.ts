@@ -4,6 +4,7 @@ import { request as httpsRequest } from 'node:https'
 import { CommandError, errorCode, EXIT } from '../surroundings/exit-code.ts'
 import { withinSeconds } from '../surroundings/interruption.ts'
 import type { Context } from '../surroundings/terminal.ts'
+import type { ProbeCase } from './cases.ts'
 
 // Sends one request of a probe with `node:http`, and reads the answer up to a limit.
 
@@ -32,15 +33,17 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /** With any number of `Authorization` headers, which `fetch` would join; follows no redirect. @throws CommandError after Ctrl-C. */
 export async function exchange(
-  { url, method, timeout }: Target,
-  authorization: readonly string[],
+  target: Target,
+  { authorization, query, headers: others, ...probe }: ProbeCase,
   { clock, signal }: Pick<Context, 'clock' | 'signal'>,
 ): Promise<Answer | NoAnswer> {
+  const { url, timeout } = target
+  const method = probe.method ?? target.method
   return await withinSeconds(timeout, { clock }, async (end) => {
     try {
       const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
         const send = url.protocol === 'https:' ? httpsRequest : httpRequest
-        const outgoing = send(url, {
+        const outgoing = send(withQuery(url, query), {
           method,
           // A list, so that a name may come twice.
           headers: [
@@ -51,6 +54,7 @@ export async function exchange(
             'User-Agent',
             'portcullis-probe',
             ...(METHODS_WITH_BODY.has(method) ? ['Content-Length', '0'] : []),
+            ...Object.entries(others ?? {}).flat(),
             ...authorization.flatMap((value) => ['Authorization', value]),
           ],
           agent: false,
@@ -66,6 +70,12 @@ export async function exchange(
       return { failure: `the connection failed (${errorCode(error) ?? 'unknown'})` }
     }
   })
+}
+
+function withQuery(url: URL, query: ProbeCase['query']): URL {
+  const asked = new URL(url)
+  for (const [name, value] of Object.entries(query ?? {})) asked.searchParams.set(name, value)
+  return asked
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {

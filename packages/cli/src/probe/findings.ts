@@ -1,7 +1,8 @@
-import { challengeOf, type Complaint, LEVELS } from './challenge.ts'
-import type { Claim } from './claims.ts'
-import { coverageOf } from './coverage.ts'
+import { challengeOf } from './challenge.ts'
+import { type Complaint, LEVELS } from './complaints.ts'
+import { type Absent, coverageOf } from './coverage.ts'
 import { complaintsAbout, expectedStatus, type Probed } from './judgement.ts'
+import { FORGED_IN_QUERY, QUERY_IS_READ } from './places.ts'
 
 // The verdict of a probe: gathers what is wrong with single answers, and compares answers with each other.
 
@@ -24,21 +25,18 @@ const VERDICTS = {
 } as const
 
 /**
- * @param absent Why there is no token in which a claim is wrong.
+ * @param absent Why something was not sent.
  * @param again The first unproven token once more: what differs between its two answers is not about the token.
  */
-export function judgeProbe(
-  probes: readonly Probed[],
-  absent: Readonly<Record<Claim, string>>,
-  again: Probed | undefined,
-) {
+export function judgeProbe(probes: readonly Probed[], absent: Absent, again: Probed | undefined) {
   const judged = probes.map((probed) => ({
     probed,
-    complaints: complaintsAbout(probed, rightStatus(probed, probes)),
+    complaints: complaintsAbout(probed, rightAnswer(probed, probes)),
   }))
   const all = [
     ...gathered(judged.map(({ probed, complaints }) => [probed.probe.name, complaints])),
     ...comparison(probes, again),
+    ...queryFinding(probes),
   ]
   const findings = LEVELS.flatMap((level) => all.filter((each) => each.level === level))
   const worst = worstOf(findings) ?? 'note'
@@ -59,12 +57,11 @@ export function judgeProbe(
   }
 }
 
-function rightStatus({ probe: { wrong } }: Probed, probes: readonly Probed[]): number | undefined {
-  const found = probes.find(
+function rightAnswer({ probe: { wrong } }: Probed, probes: readonly Probed[]) {
+  return probes.find(
     ({ probe: { kind, token } }) =>
       (kind === 'good' || kind === 'minted') && (wrong === undefined || token === wrong.right),
-  )
-  return found?.answer.failure === undefined ? found?.answer.status : undefined
+  )?.answer
 }
 
 function worstOf(complaints: readonly Complaint[]): Complaint['level'] | undefined {
@@ -98,6 +95,18 @@ function comparison(probes: readonly Probed[], again: Probed | undefined): reado
   const text =
     'answered in another way than other tokens that nothing proves: callers learn which check refused it'
   return [{ level: 'note', text, requests: others.map(({ probe }) => probe.name) }]
+}
+
+/** Whoever says `invalid_token` of a token in the URL, and not where there is none, has read it (RFC 6750 section 3.1). */
+function queryFinding(probes: readonly Probed[]): readonly ProbeFinding[] {
+  const errorOf = (name: string) => {
+    const answer = probes.find(({ probe }) => probe.name === name)?.answer
+    return answer?.failure === undefined ? answer && challengeOf(answer)?.['error'] : undefined
+  }
+  const error = errorOf(FORGED_IN_QUERY)
+  if (error === undefined || error === errorOf('no token')) return []
+  const [level, text] = QUERY_IS_READ
+  return [{ level, text, requests: [FORGED_IN_QUERY] }]
 }
 
 /** All that a caller sees of a refusal. Texts that differ from request to request are left out. */

@@ -1,7 +1,9 @@
-import { challengeComplaints, type Complaint, takesBearer } from './challenge.ts'
-import type { Claim } from './claims.ts'
-import type { ProbeCase } from './credentials.ts'
+import type { ProbeCase } from './cases.ts'
+import { challengeComplaints, takesBearer } from './challenge.ts'
+import type { Complaint, Said } from './complaints.ts'
 import type { Answer, NoAnswer } from './exchange.ts'
+import { ACCEPTED, FORGED } from './kinds.ts'
+import { aboutHead, aboutOptions } from './methods.ts'
 
 // Judges one answer of the API by what was sent, and by what a verifier of ours says of the token.
 
@@ -14,30 +16,25 @@ export interface Probed {
   readonly isAccepted: boolean | undefined
 }
 
-const FORGED = 'let through, though anybody can write such a token (RFC 8725)'
-
 /** For each kind of request, the status that people expect, and what it means if it is let through. */
 const KINDS: Readonly<Record<ProbeCase['kind'], readonly [expected: string, accepted?: string]>> = {
   missing: ['401', 'let through without a token'],
   malformed: ['401', 'let through, though the header is not one Bearer token'],
   invalid_request: ['400', 'let through, though there are two Authorization headers'],
-  unproven: ['401', FORGED],
+  unproven: ['401'],
+  too_large: ['4xx'],
   good: ['any'],
   minted: ['any'],
   like_good: ['the same'],
+  elsewhere: ['401'],
   two_headers: ['400'],
   forged_first: [
     '400',
     'let through with a forged token in the first header, for the one in the second',
   ],
-  wrong_claim: ['401'],
-}
-
-const ACCEPTED_CLAIM: Readonly<Record<Claim, string>> = {
-  exp: 'let through, though the token has expired (RFC 7519 section 4.1.4)',
-  nbf: 'let through, though the token is not valid yet (RFC 7519 section 4.1.5)',
-  iss: 'let through, though the token names another issuer (RFC 8725 section 3.8)',
-  aud: 'let through, though the token is for another audience (RFC 8725 section 3.9)',
+  wrong: ['401'],
+  head: ['not 2xx'],
+  options: ['any'],
 }
 
 export function expectedStatus({ probe: { kind }, refusal, isAccepted }: Probed): string {
@@ -45,10 +42,16 @@ export function expectedStatus({ probe: { kind }, refusal, isAccepted }: Probed)
   return kind === 'good' && isAccepted === true ? 'not 401' : KINDS[kind][0]
 }
 
-/** @param right The status for a token that is right; for a `wrong_claim`, for the one that is otherwise like it. */
-export function complaintsAbout(probed: Probed, right: number | undefined): readonly Complaint[] {
+/** @param right The answer to a token that is right; for a `wrong`, to the one that is otherwise like it. */
+export function complaintsAbout(
+  probed: Probed,
+  right: Answer | NoAnswer | undefined,
+): readonly Complaint[] {
   const { probe, answer } = probed
-  if (answer.failure !== undefined) return [{ level: 'unclear', text: answer.failure }]
+  if (answer.failure !== undefined) {
+    // A server that hangs up in the middle of such a header has not let it through.
+    return probe.kind === 'too_large' ? [] : [{ level: 'unclear', text: answer.failure }]
+  }
   const text = 'the answer repeats the token, which then is in logs and pages'
   return [
     ...(repeatsToken(probe, answer) ? [{ level: 'problem' as const, text }] : []),
@@ -57,17 +60,22 @@ export function complaintsAbout(probed: Probed, right: number | undefined): read
   ]
 }
 
-type Said = readonly [level: Complaint['level'], text: string] | undefined
-
-function complaint(said: Said): readonly Complaint[] {
+function complaint(said: Said | undefined): readonly Complaint[] {
   return said === undefined ? [] : [{ level: said[0], text: said[1] }]
 }
 
-function statusComplaint(probed: Probed, answer: Answer, right: number | undefined): Said {
+function statusComplaint(
+  probed: Probed,
+  answer: Answer,
+  rightAnswer: Answer | NoAnswer | undefined,
+): Said | undefined {
   const { kind } = probed.probe
   const { status } = answer
+  const right = rightAnswer?.failure === undefined ? rightAnswer?.status : undefined
   const isLikeRight = status === right && status !== 401
   if (kind === 'good') return aboutGood(probed, answer)
+  if (kind === 'head') return aboutHead(answer)
+  if (kind === 'options') return aboutOptions(answer, rightAnswer)
   // The API need not know who a minted token is for, so no refusal of it is a mistake.
   if (kind === 'minted') return NOTHING_THERE.get(status) ?? aboutFailure(status)
   if (kind === 'like_good') {
@@ -77,11 +85,18 @@ function statusComplaint(probed: Probed, answer: Answer, right: number | undefin
   if (kind === 'two_headers' && (isLikeRight || status < 300)) {
     return ['note', 'one of two Authorization headers is read, the other is ignored: better 400']
   }
-  if ((kind === 'wrong_claim' || kind === 'forged_first') && isLikeRight && status >= 300) {
+  if (LIKE_RIGHT_IF_ACCEPTED.has(kind) && isLikeRight && status >= 300) {
     return ['note', `${status}, as for a valid token: probe a request that your token may make`]
   }
   return aboutRefusal(probed.probe, answer)
 }
+
+const LIKE_RIGHT_IF_ACCEPTED: ReadonlySet<string> = new Set([
+  'wrong',
+  'too_large',
+  'forged_first',
+  'elsewhere',
+])
 
 const AMBIGUOUS: ReadonlySet<string> = new Set(['invalid_request', 'two_headers', 'forged_first'])
 
@@ -91,13 +106,13 @@ const NOTHING_THERE: ReadonlyMap<number, Said> = new Map([
   [405, MAY_BE_NOTHING],
 ])
 
-function aboutFailure(status: number): Said {
+function aboutFailure(status: number): Said | undefined {
   return status >= 500 ? ['problem', `${status}: the API failed`] : undefined
 }
 
-function aboutRefusal({ kind, claim }: ProbeCase, { status, headers }: Answer): Said {
-  if (status < 300)
-    return ['breach', claim === undefined ? (KINDS[kind][1] ?? FORGED) : ACCEPTED_CLAIM[claim]]
+function aboutRefusal(probe: ProbeCase, { status, headers }: Answer): Said | undefined {
+  const { kind } = probe
+  if (status < 300) return acceptedOf(probe)
   if (status < 400) return ['problem', 'a redirect: clients of an API need the status 401']
   if (AMBIGUOUS.has(kind) && status === 400) return undefined
   if (AMBIGUOUS.has(kind) && status === 401) {
@@ -106,7 +121,8 @@ function aboutRefusal({ kind, claim }: ProbeCase, { status, headers }: Answer): 
   if (kind === 'malformed' && status === 400) {
     return ['note', '400: a client with such a token does not log in again: better 401']
   }
-  if (status === 401) return undefined
+  // Servers and proxies have a limit of their own, and a status of their own for it.
+  if (status === 401 || (kind === 'too_large' && status < 500)) return undefined
   if (status === 400 || status === 403) {
     return ['problem', `${status}, not 401: a client does not log in again (RFC 6750 section 3.1)`]
   }
@@ -122,16 +138,24 @@ function aboutRefusal({ kind, claim }: ProbeCase, { status, headers }: Answer): 
   )
 }
 
-function aboutGood({ probe: { claim }, isAccepted, refusal }: Probed, answer: Answer): Said {
+function acceptedOf({ kind, accepted }: ProbeCase): Said {
+  const [, text] = KINDS[kind]
+  return accepted ?? (text === undefined ? FORGED : ['breach', text])
+}
+
+function aboutGood(
+  { probe: { check }, isAccepted, refusal }: Probed,
+  answer: Answer,
+): Said | undefined {
   const { status } = answer
   if (NOTHING_THERE.has(status)) return MAY_BE_NOTHING
-  if (status < 300 && claim !== undefined) return ['breach', ACCEPTED_CLAIM[claim]]
+  if (status < 300 && (check === 'exp' || check === 'nbf')) return ACCEPTED[check]
   if (refusal !== undefined) {
     if (status === refusal.status) return undefined
     const text = `${status}, but a verifier answers ${refusal.status}: ${refusal.reason}`
     return [status < 400 && !ABOUT_TIME.has(refusal.reason) ? 'problem' : 'note', text]
   }
-  if (status === 401 && claim !== undefined) return undefined
+  if (status === 401 && check !== undefined) return undefined
   if (status === 401 && !takesBearer(answer)) {
     return ['note', 'refused: the API takes DPoP-bound tokens alone, and bearer tokens were sent']
   }
@@ -146,7 +170,7 @@ function aboutGood({ probe: { claim }, isAccepted, refusal }: Probed, answer: An
   return aboutFailure(status)
 }
 
-/** An API may tolerate more than we do. What none may tolerate is named by the claim of the request. */
+/** An API may tolerate more than we do. What none may tolerate is named by the check of the request. */
 const ABOUT_TIME: ReadonlySet<string> = new Set(['expired', 'not_yet_valid'])
 
 /** Characters. Shorter parts may be in an answer by chance. */

@@ -77,6 +77,10 @@ function operationsOf(service: Service): readonly (readonly [name: string, Opera
       ),
     ],
     ['mint', post(requests.readMint, async (input) => ({ token: await service.mint(input) }))],
+    [
+      'mint/bad',
+      post(requests.readMintBad, async (input) => ({ tokens: await service.mintBad(input) })),
+    ],
     ['rotate', change(requests.readRotate, async (input) => await rotations.rotate(input))],
     ['complete', change(requests.readNothing, async () => await rotations.complete())],
     ['rollback', change(requests.readNothing, async () => await rotations.rollBack())],

@@ -21,6 +21,18 @@ export async function mintedBy(
   }
 }
 
+/** One of each kind. @throws InputError if they cannot be made. */
+export async function badTokensBy(
+  issuer: TestIssuer,
+  options: Pick<MintInput, 'claims' | 'header'>,
+): ReturnType<TestIssuer['badTokens']> {
+  try {
+    return await issuer.badTokens(options)
+  } catch (error) {
+    throw new InputError(`these tokens cannot be signed: ${messageOf(error)}`)
+  }
+}
+
 async function badToken(
   issuer: TestIssuer,
   kind: string,

@@ -31,6 +31,9 @@ export const readMint = objectOf({
   kind: someText,
 })
 
+/** What every bad token has, beside what is bad about it. */
+export const readMintBad = objectOf({ claims: anyObject, header: anyObject })
+
 export type RotateInput = ReturnType<typeof readRotate>
 
 export const readRotate = objectOf({

@@ -15,7 +15,7 @@ import { createEventLog, otherKeysFault } from './event-log.ts'
 import { explainToken, type ServedDocument } from './explain-token.ts'
 import { InputError } from './input.ts'
 import type { KeyKeeper } from './key-keeper.ts'
-import { mintedBy } from './minting.ts'
+import { badTokensBy, mintedBy } from './minting.ts'
 import type { FaultInput, LogoutInput, MintInput, VerdictsInput } from './requests.ts'
 import { createRotations } from './rotations.ts'
 import type { ServeSettings } from './settings.ts'
@@ -99,6 +99,12 @@ export async function createService(
       const token = await mintedBy(issuer, kind, all)
       log.add({ type: 'minted', kind })
       return token
+    },
+    /** @throws InputError if they cannot be made. */
+    async mintBad({ header, claims: added }: Pick<MintInput, 'claims' | 'header'>) {
+      const all = await badTokensBy(issuer, { header, claims: { ...claims, ...added } })
+      log.add({ type: 'minted', kind: 'one of every kind' })
+      return all.map(({ name, reason, token }) => ({ name, reason, token }))
     },
     /** Tells an API that a session has ended. @returns The status of its answer, if there was one. @throws InputError */
     async endSession(input: LogoutInput): Promise<number | undefined> {

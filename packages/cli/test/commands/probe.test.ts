@@ -89,10 +89,10 @@ describe('an API that is guarded by us', () => {
   test('is sound, without a token of ours', async () => {
     const { exitCode, stdout } = await probed(guarded)
     expect(stdout).toMatch(
-      /^SOUND as far as tested; not tested: a valid token, [^]*exp, nbf, iss, aud\nGET http:\/\/127\.0\.0\.1:\d+\/v1\/me\n/,
+      /^SOUND as far as tested; not tested: a valid token, [^]*exp, nbf, iss, aud, typ,[^]*\?access_token=\nGET http:\/\/127\.0\.0\.1:\d+\/v1\/me\n/,
     )
     expect(stdout).toContain(
-      'Not tested: a valid token (state one of yours: --file, --env or --stdin)',
+      'Not tested: a valid token, form of the token, other schemes (state one of yours:\n            --file, --env or --stdin)',
     )
     expect(exitCode).toBe(0)
   })
@@ -109,8 +109,12 @@ describe('an API that is guarded by us', () => {
       notTested: { what: string; why: string }[]
     }
     expect(report).toMatchObject({ schemaVersion: 2, verdict: 'sound', findings: [] })
-    expect(report.tested).toEqual(['a valid token', 'HS256 with the public key'])
-    expect(report.notTested.map(({ what }) => what)).toEqual(['exp', 'nbf', 'iss', 'aud'])
+    expect(report.tested.join(', ')).toBe(
+      'a valid token, HS256 with the public key, form of the token, other schemes, HEAD, OPTIONS',
+    )
+    expect(report.notTested.map(({ what }) => what).join(', ')).toBe(
+      'exp, nbf, iss, aud, typ, crit, iat, cnf, alg, form of the claims, ?access_token=',
+    )
     const rows = new Map(report.rows.map((row) => [row.name, row]))
     expect(rows.get('your token')).toMatchObject({ status: 200 })
     expect(rows.get('your token, "bearer"')).toMatchObject({ status: 200 })
@@ -120,7 +124,9 @@ describe('an API that is guarded by us', () => {
       reason: 'algorithm',
     })
     expect(rows.get('yours, other claims')).toMatchObject({ status: 401, reason: 'signature' })
-    expect(stderr).toBe('No token is in this report.\n')
+    expect(stderr).toMatch(
+      /^Sends \d\d bad tokens, which may fire an alarm .*\nNo token is in this report.\n$/,
+    )
     expect(exitCode).toBe(0)
   })
 

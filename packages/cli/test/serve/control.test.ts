@@ -2,6 +2,7 @@ import { createTokenClient } from '@portcullis/client'
 import { createVerifier, remoteKeys } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
+import { partOf } from '../../src/input/unread-json.ts'
 import { setUp } from './service-for-test.ts'
 
 const shared = await setUp({ claims: { scope: 'read' } })
@@ -48,6 +49,23 @@ describe('mint', () => {
       const token = await tokenIn(await shared.post('mint', { kind: name }))
       await expect(verifier.verify(token)).rejects.toMatchObject({ reason })
     }
+  })
+
+  test('makes one bad token of every kind at once, with the claims that are asked for', async () => {
+    const claims = { sub: 'ada' }
+    const { tokens } = (await (await shared.post('mint/bad', { claims })).json()) as {
+      tokens: { name: string; reason: string; token: string }[]
+    }
+    const { kinds } = (await (await shared.ask('kinds')).json()) as { kinds: { name: string }[] }
+    expect(tokens.map(({ name }) => name)).toEqual(kinds.map(({ name }) => name))
+    const { token = '' } = tokens.find(({ name }) => name === 'missing expiry') ?? {}
+    expect(partOf(token, 'payload')).toMatchObject({ sub: 'ada', scope: 'read' })
+    const verifier = verifierOf(shared)
+    for (const each of tokens) {
+      await expect(verifier.verify(each.token)).rejects.toMatchObject({ reason: each.reason })
+    }
+    expect((await shared.post('mint/bad', { header: { alg: 'none' } })).status).toBe(400)
+    expect((await shared.post('mint/bad', { expiresIn: 5 })).status).toBe(400)
   })
 
   test.each<[error: string, body: object]>([

@@ -1,0 +1,38 @@
+import type { Said } from './complaints.ts'
+import type { Answer, NoAnswer } from './exchange.ts'
+
+// Judges what an API answers to HEAD and OPTIONS without a right token: by the status, since HEAD has no body.
+
+const NOT_SERVED: ReadonlySet<number> = new Set([404, 405, 501])
+
+export function aboutHead({ status }: Answer): Said | undefined {
+  if (status < 300) return ['breach', 'HEAD is let through without a token']
+  return aboutFailure(status)
+}
+
+/**
+ * CORS middleware answers a preflight by itself, and frameworks say which methods there are. Neither runs the code behind the guard.
+ * @param right What a right token gets, if there is one.
+ */
+export function aboutOptions(
+  answer: Answer,
+  right: Answer | NoAnswer | undefined,
+): Said | undefined {
+  const { status, headers, body } = answer
+  if (status >= 300) return aboutFailure(status)
+  const isAsRight = right?.failure === undefined && right?.status === status && right.body === body
+  if (body !== '' && isAsRight) return HANDLED
+  const isOfMiddleware =
+    body === '' ||
+    Object.keys(headers).some((name) => /^(allow|access-control-allow-.*)$/.test(name))
+  return isOfMiddleware ? undefined : HANDLED
+}
+
+const HANDLED: Said = ['breach', 'OPTIONS is let through to the code behind the guard']
+
+function aboutFailure(status: number): Said | undefined {
+  if (status === 429) return ['unclear', 'too many requests for this API']
+  return status >= 500 && !NOT_SERVED.has(status)
+    ? ['problem', `${status}: the API failed`]
+    : undefined
+}
