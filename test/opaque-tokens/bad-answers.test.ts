@@ -31,6 +31,39 @@ describe.each(Object.entries(signatures))('%s', async (_, { signed, more }) => {
   )
 })
 
+const bindings = [
+  ['the key of a proof', { jkt: 'key' }],
+  ['a certificate', { x5tS256: 'certificate' }],
+  ['both', { jkt: 'key', x5tS256: 'certificate' }],
+] as const
+
+describe.each(bindings)(
+  'answers about a token that is bound to %s, which is proven',
+  (_, boundTo) => {
+    test('a sound one is believed', async () => {
+      const token = service.issue({ boundTo })
+      const { claims } = await introspected(service.verifierOptions).verify(token, {
+        possession: boundTo,
+      })
+      expect(claims).toMatchObject({ aud: 'orders', active: true })
+    })
+
+    test('each bad one is refused for its reason', async () => {
+      for (const signed of [false, true]) {
+        for (const { name, code, reason, token } of await service.badAnswers({ boundTo, signed })) {
+          const { more } = signatures[signed ? 'signed answers' : 'plain answers']
+          const verifier = introspected({ ...service.verifierOptions, ...more })
+          const said = await verifier
+            .verify(token, { possession: boundTo })
+            .then(() => 'accepted')
+            .catch((error: unknown) => error)
+          expect([name, said]).toEqual([name, expect.objectContaining({ code, reason })])
+        }
+      }
+    })
+  },
+)
+
 test('the metadata lead a verifier to the endpoint, and to the keys of signed answers', async () => {
   await using listening = await service.listen()
   const { endpoint: _, ...options } = listening.verifierOptions

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
+import { closeUnread } from '@portcullis/kit/http'
 import { ownMembers } from '@portcullis/kit/options'
 
 import {
@@ -53,10 +54,7 @@ function createReceiver(answer: (request: EventRequest) => Promise<EventAnswer>)
     if (response.headersSent) return
     response.statusCode = status
     for (const [name, value] of Object.entries(fields)) response.setHeader(name, value)
-    // Nobody reads the rest of a body that is too long.
-    if (!request.complete && request.httpVersionMajor === 1) {
-      response.setHeader('Connection', 'close')
-    }
+    closeUnread(request, response)
     response.end(body)
   }
 

@@ -46,23 +46,14 @@ export const NO_SESSION: Answer = rpcError(404, -32_001, 'Session not found')
 export const BODY_FAULTS: Readonly<Record<'malformed' | 'unfinished' | 'too_large', Answer>> = {
   malformed: rpcError(400, -32_700, 'Parse error'),
   unfinished: rpcError(400, -32_700, 'Parse error'),
-  too_large: rpcError(413, -32_000, 'Payload too large', { Connection: 'close' }),
+  too_large: rpcError(413, -32_000, 'Payload too large'),
 }
 
 /** @see https://www.jsonrpc.org/specification section 5.1 */
-function rpcError(
-  status: number,
-  code: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): Answer {
+function rpcError(status: number, code: number, message: string): Answer {
   return {
     status,
-    headers: ownMembers({
-      'Content-Type': 'application/json',
-      'Cache-Control': 'no-store',
-      ...headers,
-    }),
+    headers: ownMembers({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }),
     body: JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }),
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { refusal, type Verifier, watchToken } from '@portcullis/core'
 import { targetOf } from '@portcullis/core/adapter'
+import { closeUnread } from '@portcullis/kit/http'
 import { own, ownMembers } from '@portcullis/kit/options'
 
 import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
@@ -75,7 +76,10 @@ export function expressEndpoint<
     const read = await bodyFor(request, checked)
     if (read.fault !== undefined) {
       if (read.fault === 'unfinished') response.destroy()
-      else send(response, BODY_FAULTS[read.fault])
+      else {
+        closeUnread(request, response)
+        send(response, BODY_FAULTS[read.fault])
+      }
       return
     }
     await endpoint.authorize(request, read.body)

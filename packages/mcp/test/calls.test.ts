@@ -153,7 +153,7 @@ describe.each(FORMS)('%s', (_form, create) => {
       await using api = await start({ tools })
       const init = { method: 'POST', headers: await bearer() }
       const answer = await api.ask(PATH, { ...init, body: `[${' '.repeat(4_194_303)}]` })
-      expect([answer.status, answer.headers.get('connection')]).toEqual([413, 'close'])
+      expect(answer.status).toBe(413)
       const fits = await api.ask(PATH, { ...init, body: `[${' '.repeat(4_194_302)}]` })
       expect(fits.status).toBe(200)
     })

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect as connect2, createServer as createServer2 } from 'node:http2'
+import { type AddressInfo, connect } from 'node:net'
 
 import { AuthError, createVerifier, scope } from '@portcullis/core'
 import express, { type RequestHandler } from 'express'
@@ -172,6 +174,52 @@ describe('what the handler throws', () => {
     const answer = await fetch(`${api.url}${PATH}`, { headers: await bearer() })
     await answer.text()
     expect([answer.status, api.failed]).toEqual([status, goesOn ? [error] : []])
+  })
+})
+
+describe('a body that is too long, and not at its end', () => {
+  const tools = { write: scope('files:write') }
+
+  test('is answered over HTTP/1.1, and the connection ends', async () => {
+    await using api = await start(() => undefined, { tools, maxBodySize: 5 })
+    const { authorization = '' } = await bearer()
+    const socket = connect(api.port, '127.0.0.1')
+    const head = [`POST ${PATH} HTTP/1.1`, 'Host: a', `Authorization: ${authorization}`]
+    socket.write([...head, 'Content-Length: 100', '', '{"method":'].join('\r\n'))
+    const answer = (await socket.toArray()).join('')
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n/s)
+  })
+
+  test('is answered over HTTP/2 without a header that HTTP/2 does not have', async () => {
+    const endpoint = expressEndpoint(
+      verifier,
+      { ...STATED, tools, maxBodySize: 5 },
+      () => undefined,
+    )
+    const fields: string[] = []
+    const server = createServer2((request, response) => {
+      const set = response.setHeader.bind(response)
+      response.setHeader = (name, value) => {
+        fields.push(name.toLowerCase())
+        return set(name, value)
+      }
+      // It uses nothing that these do not have.
+      endpoint(request as never, response as never, () => response.destroy())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo // it listens on a port
+    const session = connect2(`http://127.0.0.1:${port}`)
+    try {
+      const sent = session.request({ ':method': 'POST', ':path': PATH, ...(await bearer()) })
+      sent.write('{"method":')
+      const [headers] = (await once(sent, 'response')) as [{ ':status'?: number }]
+      expect(headers[':status']).toBe(413)
+      expect(fields).toContain('content-type')
+      expect(fields).not.toContain('connection')
+    } finally {
+      session.destroy()
+      server.close()
+    }
   })
 })
 

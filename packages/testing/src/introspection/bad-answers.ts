@@ -107,7 +107,8 @@ function wrongWords({ defaults, sound }: BadAnswerParts): readonly BadAnswerRow[
       'no kind of token': claiming({ token_type: undefined, token_use: undefined, typ: undefined }),
       'token_type as list': claiming({ token_type: ['Bearer'] }),
     }),
-    ['binding', 'DPoP without a key', claiming({ token_type: 'DPoP' })],
+    // Without `cnf` also where the options bind every answer to a key.
+    ['binding', 'DPoP without a key', claiming({ token_type: 'DPoP', cnf: undefined })],
   ]
 }
 
