@@ -80,7 +80,8 @@ describe('a flight', () => {
   })
 
   test('is replaced a second after it has begun, and no sooner', async () => {
-    const clock = manualClock(100)
+    const clock = manualClock()
+    await clock.advance(100)
     const orphan = begin(forever, { clock })
     const next = begin(forever, { clock, waitUntil: () => true })
     const another = () => next
@@ -126,6 +127,8 @@ describe('a flight', () => {
     void begin(forever, { clock }).wait({ whenLeft: (cancel) => cancels.push(cancel) })
     expect(timers).toBe(1)
     for (const cancel of cancels) cancel()
+    expect(timers).toBe(0)
+    expect(await begin(async () => await Promise.resolve('keys'), { clock }).wait()).toBe('keys')
     expect(timers).toBe(0)
     void begin(forever, { clock, endsWithRequest: false }).wait()
     expect(timers).toBe(0)
