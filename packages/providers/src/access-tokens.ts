@@ -26,15 +26,19 @@ export function accessTokens(
     // Their names are checked by `createVerifier`.
     { algorithms: isTextOrTexts },
   )
-  const { issuer, audience, algorithms = ['RS256'], requiredClaims } = checked
-  return preset('accessTokens', requiredClaims, {
-    keys: discoverKeys(issuer, keysOptions),
-    issuer,
-    audience,
-    algorithms,
-    type: 'at+jwt',
-    requiredClaims: { sub: true, client_id: true, iat: true, jti: true },
-  })
+  const { issuer, audience, algorithms = ['RS256'], requiredClaims, keys } = checked
+  return preset(
+    'accessTokens',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(issuer, keysOptions),
+      issuer,
+      audience,
+      algorithms,
+      type: 'at+jwt',
+      requiredClaims: { sub: true, client_id: true, iat: true, jti: true },
+    },
+  )
 }
 
 /**
@@ -49,18 +53,22 @@ export function auth0(
   options: ProviderOptions['auth0'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { domain, audience, requiredClaims } = checkOptions('auth0', options, {
+  const { domain, audience, requiredClaims, keys } = checkOptions('auth0', options, {
     domain: isHost('tenant.eu.auth0.com'),
     audience: isTextOrTexts,
   })
   const issuer = `https://${domain}/`
-  return preset('auth0', requiredClaims, {
-    keys: discoverKeys(issuer, keysOptions),
-    issuer,
-    audience,
-    algorithms: ['RS256'],
-    requiredClaims: { sub: true },
-  })
+  return preset(
+    'auth0',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(issuer, keysOptions),
+      issuer,
+      audience,
+      algorithms: ['RS256'],
+      requiredClaims: { sub: true },
+    },
+  )
 }
 
 const LOGIN = 'https://login.microsoftonline.com'
@@ -92,21 +100,25 @@ export function entra(
     },
     { version: matching(/^[12]\.0$/, '1.0 or 2.0, as a string') },
   )
-  const { tenant, audience, version = '2.0', requiredClaims } = checked
+  const { tenant, audience, version = '2.0', requiredClaims, keys } = checked
   const isFirst = version === '1.0'
   const client = isFirst ? 'appid' : 'azp'
   const issuer = isFirst ? `https://sts.windows.net/${tenant}/` : `${LOGIN}/${tenant}/v2.0`
-  return preset('entra', requiredClaims, {
-    // The metadata of version 1.0 are at another origin than the issuer that they name.
-    keys: isFirst
-      ? remoteKeys(`${LOGIN}/${tenant}/discovery/keys`, keysOptions)
-      : discoverKeys(issuer, keysOptions),
-    issuer,
-    audience,
-    algorithms: ['RS256'],
-    // The id of the client, which an ID token has in `aud` alone: often that of the API itself.
-    requiredClaims: { sub: true, ver: version, [client]: true },
-  })
+  return preset(
+    'entra',
+    { requiredClaims, keys },
+    {
+      // The metadata of version 1.0 are at another origin than the issuer that they name.
+      keys: isFirst
+        ? remoteKeys(`${LOGIN}/${tenant}/discovery/keys`, keysOptions)
+        : discoverKeys(issuer, keysOptions),
+      issuer,
+      audience,
+      algorithms: ['RS256'],
+      // The id of the client, which an ID token has in `aud` alone: often that of the API itself.
+      requiredClaims: { sub: true, ver: version, [client]: true },
+    },
+  )
 }
 
 /**
@@ -119,19 +131,30 @@ export function keycloak(
   options: ProviderOptions['keycloak'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const checked = checkOptions('keycloak', options, {
-    realm: isUrl('https://kc.example.com/realms/shop'),
-    audience: isTextOrTexts,
-  })
-  const { realm, audience, requiredClaims } = checked
-  return preset('keycloak', requiredClaims, {
-    keys: discoverKeys(realm, keysOptions),
-    issuer: realm,
-    audience,
-    algorithms: ['RS256'],
-    // The claim, not the header: an ID token has `ID` there.
-    requiredClaims: { sub: true, typ: ['Bearer', 'DPoP'] },
-  })
+  const isRealm = isUrl('https://kc.example.com/realms/shop')
+  const checked = checkOptions(
+    'keycloak',
+    options,
+    { realm: isRealm, audience: isTextOrTexts },
+    { internalRealm: isRealm },
+  )
+  const { realm, internalRealm, audience, requiredClaims, keys } = checked
+  return preset(
+    'keycloak',
+    { requiredClaims, keys },
+    {
+      // The metadata at the internal address may name the public one.
+      keys:
+        internalRealm === undefined
+          ? discoverKeys(realm, keysOptions)
+          : remoteKeys(`${internalRealm}/protocol/openid-connect/certs`, keysOptions),
+      issuer: realm,
+      audience,
+      algorithms: ['RS256'],
+      // The claim, not the header: an ID token has `ID` there.
+      requiredClaims: { sub: true, typ: ['Bearer', 'DPoP'] },
+    },
+  )
 }
 
 /**
@@ -146,18 +169,22 @@ export function logto(
   options: ProviderOptions['logto'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { endpoint, audience, requiredClaims } = checkOptions('logto', options, {
+  const { endpoint, audience, requiredClaims, keys } = checkOptions('logto', options, {
     endpoint: isUrl('https://tenant.logto.app'),
     audience: isTextOrTexts,
   })
   const issuer = `${endpoint}/oidc`
-  return preset('logto', requiredClaims, {
-    keys: discoverKeys(issuer, keysOptions),
-    issuer,
-    audience,
-    algorithms: ['ES384', 'RS256'],
-    requiredClaims: { sub: true, client_id: true },
-  })
+  return preset(
+    'logto',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(issuer, keysOptions),
+      issuer,
+      audience,
+      algorithms: ['ES384', 'RS256'],
+      requiredClaims: { sub: true, client_id: true },
+    },
+  )
 }
 
 /**
@@ -172,7 +199,7 @@ export function okta(
   options: ProviderOptions['okta'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { domain, server, audience, requiredClaims } = checkOptions('okta', options, {
+  const { domain, server, audience, requiredClaims, keys } = checkOptions('okta', options, {
     domain: isHost('example.okta.com'),
     server: matching(
       /^[\w-]+$/,
@@ -181,14 +208,18 @@ export function okta(
     audience: isTextOrTexts,
   })
   const issuer = `https://${domain}/oauth2/${server}`
-  return preset('okta', requiredClaims, {
-    keys: discoverKeys(issuer, keysOptions),
-    issuer,
-    audience,
-    algorithms: ['RS256'],
-    // The id of the client: an ID token has it in `aud` instead.
-    requiredClaims: { sub: true, cid: true },
-  })
+  return preset(
+    'okta',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(issuer, keysOptions),
+      issuer,
+      audience,
+      algorithms: ['RS256'],
+      // The id of the client: an ID token has it in `aud` instead.
+      requiredClaims: { sub: true, cid: true },
+    },
+  )
 }
 
 /**
@@ -203,18 +234,22 @@ export function zitadel(
   options: ProviderOptions['zitadel'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { issuer, audience, requiredClaims } = checkOptions('zitadel', options, {
+  const { issuer, audience, requiredClaims, keys } = checkOptions('zitadel', options, {
     issuer: isUrl('https://example.zitadel.cloud'),
     audience: isTextOrTexts,
   })
-  return preset('zitadel', requiredClaims, {
-    keys: discoverKeys(issuer, keysOptions),
-    issuer,
-    audience,
-    algorithms: ['RS256'],
-    // An ID token has the same audience, but no `jti`.
-    requiredClaims: { sub: true, jti: true },
-  })
+  return preset(
+    'zitadel',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(issuer, keysOptions),
+      issuer,
+      audience,
+      algorithms: ['RS256'],
+      // An ID token has the same audience, but no `jti`.
+      requiredClaims: { sub: true, jti: true },
+    },
+  )
 }
 
 /**

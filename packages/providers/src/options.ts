@@ -1,6 +1,7 @@
 import { isJsonObject } from '@portcullis/kit/json'
 import {
   checkOptions as checkStated,
+  hasMethods,
   isText,
   type OptionCheck,
   ownMembers,
@@ -17,7 +18,7 @@ export function checkOptions<Options extends object>(
   required: Checks,
   optional: Checks = {},
 ): Options {
-  const checks: Checks = { ...required, ...optional, requiredClaims: isClaims }
+  const checks: Checks = { ...required, ...optional, requiredClaims: isClaims, keys: isKeys }
   checkStated(provider, options, checks, Object.keys(required))
   return ownMembers(options)
 }
@@ -25,6 +26,12 @@ export function checkOptions<Options extends object>(
 /** Its values are checked by `createVerifier`. */
 const isClaims: OptionCheck = (value) =>
   isJsonObject(value) ? undefined : 'must be an object with the value of each claim'
+
+/** What else it must be is checked by `createVerifier`. */
+const isKeys: OptionCheck = (value) =>
+  hasMethods(value, 'refresh', 'status')
+    ? undefined
+    : 'must be what remoteKeys() or discoverKeys() returns'
 
 /** Its form is checked by the key source. */
 export const isIssuer: OptionCheck = (value) =>

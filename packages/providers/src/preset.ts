@@ -1,5 +1,7 @@
 import type { RemoteKeys, RequiredValue, VerifierOptions } from '@portcullis/core'
 
+import type { ProviderOptions } from './provider-options.ts'
+
 // What every provider takes and returns.
 
 /** Options of `createVerifier`. They are plain: spread them to add others. */
@@ -10,18 +12,18 @@ export interface Preset extends VerifierOptions {
 
 type Claims = Readonly<Record<string, RequiredValue>>
 
-/** With the claims that the caller adds. @throws TypeError for one that the provider requires already. */
+/** With the claims that the caller adds, and the keys that it has. @throws TypeError for one that the provider requires already. */
 export function preset(
   provider: string,
-  further: Claims | undefined,
+  { requiredClaims: further, keys: stated }: ProviderOptions['every'],
   own: Omit<Preset, 'requiredClaims'> & { readonly requiredClaims: Claims },
 ): Preset {
-  const { requiredClaims, ...others } = own
+  const { requiredClaims, keys, ...others } = own
   const twice = Object.keys(further ?? {}).find((name) => Object.hasOwn(requiredClaims, name))
   if (twice !== undefined) {
     throw new TypeError(
       `${provider}: requiredClaims must not have ${JSON.stringify(twice)}: ${provider} requires it already`,
     )
   }
-  return { ...others, requiredClaims: { ...requiredClaims, ...further } }
+  return { ...others, keys: stated ?? keys, requiredClaims: { ...requiredClaims, ...further } }
 }

@@ -1,4 +1,4 @@
-import type { Algorithm, RequiredValue } from '@portcullis/core'
+import type { Algorithm, RemoteKeys, RequiredValue } from '@portcullis/core'
 
 // What each provider takes.
 
@@ -11,6 +11,11 @@ export interface ProviderOptions {
      * provider. Another `requiredClaims` beside `...` would replace these, and with them part of the protection.
      */
     requiredClaims?: Readonly<Record<string, RequiredValue>> | undefined
+    /**
+     * Where keys come from in place of the provider's metadata: `remoteKeys` of an address inside of your network, or a source that
+     * several verifiers share. The second argument has no effect then.
+     */
+    keys?: RemoteKeys | undefined
   }
   /** Access tokens in the profile of RFC 9068, of any issuer. */
   accessTokens: ProviderOptions['every'] & {
@@ -73,6 +78,12 @@ export interface ProviderOptions {
   }
   /** Tokens of jobs of GitHub Actions. */
   githubActions: ProviderOptions['every'] & {
+    /**
+     * The issuer of the jobs: `https://HOST/_services/token` of an Enterprise Server, `https://token.actions.NAME.ghe.com`, or the
+     * one with the slug of an enterprise that has chosen so.
+     * @default 'https://token.actions.githubusercontent.com'
+     */
+    issuer?: string | undefined
     /** What the workflow asks for. Choose one that names this API; the default of GitHub names the owner of the repository. */
     audience: string | readonly string[]
     /** The repositories whose workflows may call, such as `['octo-org/octo-repo']`. */
@@ -109,6 +120,12 @@ export interface ProviderOptions {
   keycloak: ProviderOptions['every'] & {
     /** The URL of the realm, as the tokens have it in `iss`, such as `https://kc.example.com/realms/shop`. */
     realm: string
+    /**
+     * The URL of the realm inside of your network, where only the keys are fetched, such as `http://keycloak:8080/realms/shop`. An
+     * `http:` one needs `allowInsecure: true` in the second argument.
+     * @default the realm, by its metadata
+     */
+    internalRealm?: string | undefined
     /** What an audience mapper puts into `aud`: most often the id of the client that stands for the API. */
     audience: string | readonly string[]
   }

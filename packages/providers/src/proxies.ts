@@ -18,19 +18,23 @@ export function cloudflareAccess(
   options: ProviderOptions['cloudflareAccess'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { team, audience, requiredClaims } = checkOptions('cloudflareAccess', options, {
+  const { team, audience, requiredClaims, keys } = checkOptions('cloudflareAccess', options, {
     team: matching(/^[a-z\d-]+$/, 'the name of the team alone, such as example'),
     audience: isTextOrTexts,
   })
   const issuer = `https://${team}.cloudflareaccess.com`
-  return preset('cloudflareAccess', requiredClaims, {
-    keys: remoteKeys(`${issuer}/cdn-cgi/access/certs`, keysOptions),
-    issuer,
-    audience,
-    algorithms: ['RS256'],
-    // A session of all applications has `org`. `sub` is empty for service tokens.
-    requiredClaims: { type: 'app' },
-  })
+  return preset(
+    'cloudflareAccess',
+    { requiredClaims, keys },
+    {
+      keys: remoteKeys(`${issuer}/cdn-cgi/access/certs`, keysOptions),
+      issuer,
+      audience,
+      algorithms: ['RS256'],
+      // A session of all applications has `org`. `sub` is empty for service tokens.
+      requiredClaims: { type: 'app' },
+    },
+  )
 }
 
 const isAudience = matching(
@@ -47,14 +51,18 @@ const isAudience = matching(
  * @see https://cloud.google.com/iap/docs/signed-headers-howto
  */
 export function iap(options: ProviderOptions['iap'], keysOptions: RemoteKeysOptions = {}): Preset {
-  const { audience, requiredClaims } = checkOptions('iap', options, {
+  const { audience, requiredClaims, keys } = checkOptions('iap', options, {
     audience: (value) => (Array.isArray(value) ? listOf(isAudience)(value) : isAudience(value)),
   })
-  return preset('iap', requiredClaims, {
-    keys: remoteKeys('https://www.gstatic.com/iap/verify/public_key-jwk', keysOptions),
-    issuer: 'https://cloud.google.com/iap',
-    audience,
-    algorithms: ['ES256'],
-    requiredClaims: { sub: true },
-  })
+  return preset(
+    'iap',
+    { requiredClaims, keys },
+    {
+      keys: remoteKeys('https://www.gstatic.com/iap/verify/public_key-jwk', keysOptions),
+      issuer: 'https://cloud.google.com/iap',
+      audience,
+      algorithms: ['ES256'],
+      requiredClaims: { sub: true },
+    },
+  )
 }

@@ -18,17 +18,21 @@ export function clerk(
   options: ProviderOptions['clerk'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { frontendApi, authorizedParties, requiredClaims } = checkOptions('clerk', options, {
+  const { frontendApi, authorizedParties, requiredClaims, keys } = checkOptions('clerk', options, {
     frontendApi: isUrl('https://clerk.example.com'),
     authorizedParties: isTextOrTexts,
   })
-  return preset('clerk', requiredClaims, {
-    keys: remoteKeys(`${frontendApi}/.well-known/jwks.json`, keysOptions),
-    issuer: frontendApi,
-    audience: null,
-    algorithms: ['RS256'],
-    requiredClaims: { sub: true, sid: true, azp: authorizedParties },
-  })
+  return preset(
+    'clerk',
+    { requiredClaims, keys },
+    {
+      keys: remoteKeys(`${frontendApi}/.well-known/jwks.json`, keysOptions),
+      issuer: frontendApi,
+      audience: null,
+      algorithms: ['RS256'],
+      requiredClaims: { sub: true, sid: true, azp: authorizedParties },
+    },
+  )
 }
 
 /**
@@ -43,7 +47,7 @@ export function cognito(
   options: ProviderOptions['cognito'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { region, userPool, clients, requiredClaims } = checkOptions('cognito', options, {
+  const { region, userPool, clients, requiredClaims, keys } = checkOptions('cognito', options, {
     region: matching(/^[a-z]+(?:-[a-z]+)+-\d+$/, 'a region, such as eu-west-1'),
     userPool: matching(
       /^[a-z\d-]+_[A-Za-z\d]+$/,
@@ -55,13 +59,17 @@ export function cognito(
     throw new TypeError(`cognito: userPool must be of the region: it must begin with ${region}_`)
   }
   const issuer = `https://cognito-idp.${region}.amazonaws.com/${userPool}`
-  return preset('cognito', requiredClaims, {
-    keys: remoteKeys(`${issuer}/.well-known/jwks.json`, keysOptions),
-    issuer,
-    audience: null,
-    algorithms: ['RS256'],
-    requiredClaims: { sub: true, token_use: 'access', client_id: clients },
-  })
+  return preset(
+    'cognito',
+    { requiredClaims, keys },
+    {
+      keys: remoteKeys(`${issuer}/.well-known/jwks.json`, keysOptions),
+      issuer,
+      audience: null,
+      algorithms: ['RS256'],
+      requiredClaims: { sub: true, token_use: 'access', client_id: clients },
+    },
+  )
 }
 
 /**
@@ -76,17 +84,21 @@ export function firebase(
   options: ProviderOptions['firebase'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { project, requiredClaims } = checkOptions('firebase', options, {
+  const { project, requiredClaims, keys } = checkOptions('firebase', options, {
     project: matching(/^[a-z][a-z\d-]+$/, 'the id of a project, such as shop-1a2b3'),
   })
   const issuer = `https://securetoken.google.com/${project}`
-  return preset('firebase', requiredClaims, {
-    keys: discoverKeys(issuer, keysOptions),
-    issuer,
-    audience: project,
-    algorithms: ['RS256'],
-    requiredClaims: { sub: true, auth_time: true },
-  })
+  return preset(
+    'firebase',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(issuer, keysOptions),
+      issuer,
+      audience: project,
+      algorithms: ['RS256'],
+      requiredClaims: { sub: true, auth_time: true },
+    },
+  )
 }
 
 /**
@@ -102,15 +114,19 @@ export function supabase(
   options: ProviderOptions['supabase'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { url, requiredClaims } = checkOptions('supabase', options, {
+  const { url, requiredClaims, keys } = checkOptions('supabase', options, {
     url: isUrl('https://abcdefghijklmnopqrst.supabase.co'),
   })
   const issuer = `${url}/auth/v1`
-  return preset('supabase', requiredClaims, {
-    keys: remoteKeys(`${issuer}/.well-known/jwks.json`, keysOptions),
-    issuer,
-    audience: 'authenticated',
-    algorithms: ['ES256', 'RS256'],
-    requiredClaims: { sub: true, role: 'authenticated' },
-  })
+  return preset(
+    'supabase',
+    { requiredClaims, keys },
+    {
+      keys: remoteKeys(`${issuer}/.well-known/jwks.json`, keysOptions),
+      issuer,
+      audience: 'authenticated',
+      algorithms: ['ES256', 'RS256'],
+      requiredClaims: { sub: true, role: 'authenticated' },
+    },
+  )
 }

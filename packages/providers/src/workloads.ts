@@ -9,7 +9,7 @@ import type { ProviderOptions } from './provider-options.ts'
 const GITHUB = 'https://token.actions.githubusercontent.com'
 
 /**
- * Options of `createVerifier` for tokens of jobs of GitHub Actions at github.com.
+ * Options of `createVerifier` for tokens of jobs of GitHub Actions, at github.com or of an enterprise.
  *
  * Any branch of these repositories is accepted: require `ref` or `environment` as well, by `requiredClaims`.
  *
@@ -20,22 +20,32 @@ export function githubActions(
   options: ProviderOptions['githubActions'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
-  const { audience, repositories, requiredClaims } = checkOptions('githubActions', options, {
-    audience: isTextOrTexts,
-    repositories: listOf(
-      matching(
-        /^[\w.-]+\/[\w.-]+$/,
-        'a list of names with their owner, such as octo-org/octo-repo',
+  const checked = checkOptions(
+    'githubActions',
+    options,
+    {
+      audience: isTextOrTexts,
+      repositories: listOf(
+        matching(
+          /^[\w.-]+\/[\w.-]+$/,
+          'a list of names with their owner, such as octo-org/octo-repo',
+        ),
       ),
-    ),
-  })
-  return preset('githubActions', requiredClaims, {
-    keys: discoverKeys(GITHUB, keysOptions),
-    issuer: GITHUB,
-    audience,
-    algorithms: ['RS256'],
-    requiredClaims: { sub: true, repository: repositories },
-  })
+    },
+    { issuer: isUrl('https://github.example.com/_services/token') },
+  )
+  const { issuer = GITHUB, audience, repositories, requiredClaims, keys } = checked
+  return preset(
+    'githubActions',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(issuer, keysOptions),
+      issuer,
+      audience,
+      algorithms: ['RS256'],
+      requiredClaims: { sub: true, repository: repositories },
+    },
+  )
 }
 
 /**
@@ -64,14 +74,18 @@ export function gitlab(
     },
     { url: isUrl('https://gitlab.example.com') },
   )
-  const { url = 'https://gitlab.com', audience, projects, requiredClaims } = checked
-  return preset('gitlab', requiredClaims, {
-    keys: discoverKeys(url, keysOptions),
-    issuer: url,
-    audience,
-    algorithms: ['RS256'],
-    requiredClaims: { sub: true, project_path: projects },
-  })
+  const { url = 'https://gitlab.com', audience, projects, requiredClaims, keys } = checked
+  return preset(
+    'gitlab',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(url, keysOptions),
+      issuer: url,
+      audience,
+      algorithms: ['RS256'],
+      requiredClaims: { sub: true, project_path: projects },
+    },
+  )
 }
 
 const GOOGLE = 'https://accounts.google.com'
@@ -92,14 +106,18 @@ export function google(
     audience: isTextOrTexts,
     serviceAccounts: isTextOrTexts,
   })
-  const { audience, serviceAccounts, requiredClaims } = checked
-  return preset('google', requiredClaims, {
-    keys: discoverKeys(GOOGLE, keysOptions),
-    issuer: GOOGLE,
-    audience,
-    algorithms: ['RS256'],
-    requiredClaims: { sub: true, email: serviceAccounts, email_verified: [true] },
-  })
+  const { audience, serviceAccounts, requiredClaims, keys } = checked
+  return preset(
+    'google',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(GOOGLE, keysOptions),
+      issuer: GOOGLE,
+      audience,
+      algorithms: ['RS256'],
+      requiredClaims: { sub: true, email: serviceAccounts, email_verified: [true] },
+    },
+  )
 }
 
 const LABEL = '[a-z\\d](?:[a-z\\d.-]*[a-z\\d])?'
@@ -124,13 +142,17 @@ export function kubernetes(
       matching(new RegExp(`^${LABEL}:${LABEL}$`), 'a list of namespace:name, such as shop:orders'),
     ),
   })
-  const { issuer, audience, serviceAccounts, requiredClaims } = checked
+  const { issuer, audience, serviceAccounts, requiredClaims, keys } = checked
   const sub = serviceAccounts.map((account) => `system:serviceaccount:${account}`)
-  return preset('kubernetes', requiredClaims, {
-    keys: discoverKeys(issuer, keysOptions),
-    issuer,
-    audience,
-    algorithms: ['RS256', 'ES256', 'ES384', 'ES512'],
-    requiredClaims: { sub },
-  })
+  return preset(
+    'kubernetes',
+    { requiredClaims, keys },
+    {
+      keys: discoverKeys(issuer, keysOptions),
+      issuer,
+      audience,
+      algorithms: ['RS256', 'ES256', 'ES384', 'ES512'],
+      requiredClaims: { sub },
+    },
+  )
 }

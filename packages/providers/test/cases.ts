@@ -164,6 +164,28 @@ export const cases: readonly Case[] = [
     ],
   },
   {
+    page: 'keycloak',
+    algorithm: 'RS256',
+    differs: {},
+    preset: (keys) =>
+      keycloak(
+        {
+          realm: 'https://kc.example.com/realms/shop',
+          internalRealm: 'http://keycloak:8080/realms/shop',
+          audience: 'orders',
+        },
+        { ...keys, allowInsecure: true },
+      ),
+    keyUrl: 'http://keycloak:8080/realms/shop/protocol/openid-connect/certs',
+    refused: [
+      [
+        'that was asked for at the internal host name',
+        { claims: { iss: 'http://keycloak:8080/realms/shop' } },
+        'issuer',
+      ],
+    ],
+  },
+  {
     page: 'okta',
     algorithm: 'RS256',
     preset: (keys) =>
@@ -334,6 +356,32 @@ export const cases: readonly Case[] = [
       ['of another repository', { claims: { repository: 'evil/octo-repo' } }, 'claim'],
       ['of another branch', { claims: { ref: 'refs/heads/feature' } }, 'claim'],
       ['of the default audience', { claims: { aud: 'https://github.com/octo-org' } }, 'audience'],
+    ],
+  },
+  {
+    page: 'github-actions',
+    algorithm: 'RS256',
+    differs: { iss: 'https://github.example.com/_services/token' },
+    preset: (keys) =>
+      githubActions(
+        {
+          issuer: 'https://github.example.com/_services/token',
+          audience: API,
+          repositories: ['octo-org/octo-repo'],
+        },
+        keys,
+      ),
+    metadata: [
+      'https://github.example.com/_services/token',
+      `https://github.example.com/_services/token${OPENID}`,
+    ],
+    keyUrl: 'https://github.example.com/_services/token/.well-known/jwks',
+    refused: [
+      [
+        'of github.com',
+        { claims: { iss: 'https://token.actions.githubusercontent.com' } },
+        'issuer',
+      ],
     ],
   },
   {

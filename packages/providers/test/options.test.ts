@@ -1,4 +1,5 @@
-import { createVerifier } from '@portcullis/core'
+import { createVerifier, remoteKeys } from '@portcullis/core'
+import { createTestIssuer } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import * as providers from '../src/index.ts'
@@ -26,7 +27,7 @@ test('each provider is in the table of tokens', () => {
 describe.each(names.filter((name) => name !== 'tokenServiceAt'))('%s', (name) => {
   test('an unknown option is an error that names those that there are', () => {
     expect(() => call(name, { audiance: API })).toThrow(
-      new RegExp(`^${name}: unknown option "audiance", known are .*requiredClaims$`),
+      new RegExp(`^${name}: unknown option "audiance", known are .*requiredClaims, keys$`),
     )
   })
 
@@ -37,7 +38,44 @@ describe.each(names.filter((name) => name !== 'tokenServiceAt'))('%s', (name) =>
   })
 })
 
+test('keys of the caller take the place of those of the provider, which are not asked for', async () => {
+  const issuer = await createTestIssuer({
+    algorithm: 'RS256',
+    issuer: 'https://tenant.eu.auth0.com/',
+    audience: API,
+  })
+  const keys = remoteKeys('https://inside.test/keys', {
+    fetch: async () => await Promise.resolve(Response.json({ keys: [issuer.publicJwk] })),
+  })
+  const options = providers.auth0(
+    { domain: 'tenant.eu.auth0.com', audience: API, keys },
+    { fetch: () => expect.unreachable() },
+  )
+  expect(options.keys).toBe(keys)
+  await createVerifier(options).verify(await issuer.token({ claims: { sub: 'ada' } }))
+})
+
 test.each<[string, object, string]>([
+  ['auth0', { domain: 'tenant.eu.auth0.com', audience: API, keys: {} }, 'keys must be what'],
+  [
+    'keycloak',
+    { realm: 'https://kc.example.com/realms/a', internalRealm: 'kc', audience: API },
+    'internalRealm must be a URL',
+  ],
+  [
+    'keycloak',
+    {
+      realm: 'https://kc.example.com/realms/a',
+      internalRealm: 'http://kc:80/realms/a',
+      audience: API,
+    },
+    'https',
+  ],
+  [
+    'githubActions',
+    { issuer: 'github.example.com', audience: API, repositories: ['a/b'] },
+    'issuer must be a URL',
+  ],
   ['auth0', { domain: 'https://tenant.eu.auth0.com', audience: API }, 'without "https://"'],
   ['auth0', { domain: 'tenant.eu.auth0.com/', audience: API }, 'without a path'],
   ['auth0', { domain: 'Tenant.eu.auth0.com', audience: API }, 'in lower case'],
