@@ -56,7 +56,7 @@ mcp           | @portcullis/core/adapter  | *
 mcp           | lru-cache                 | sessions
 mcp           | node:crypto               | sessions
 metrics       | @opentelemetry/api        | spans
-metrics       | node:diagnostics_channel  | collecting
+metrics       | node:diagnostics_channel  | collecting health
 nest          | @nestjs/common            | decorators exception guard module
 nest          | @nestjs/core              | module
 nest          | @portcullis/core          | *

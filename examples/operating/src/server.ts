@@ -37,8 +37,8 @@ const app = express()
 app.get('/livez', (_request, response) => {
   response.sendStatus(health.live())
 })
-app.get('/readyz', (_request, response) => {
-  response.sendStatus(health.ready())
+app.get('/readyz', async (_request, response) => {
+  response.sendStatus(await health.ready())
 })
 // These two are for the inside: let no proxy show them to strangers.
 app.get('/metrics', async (_request, response) => {

@@ -1,7 +1,7 @@
 // Everything that `@portcullis/metrics` exports: what needs no package for metrics.
 
 export { createHealth } from './health.ts'
-export type { Health } from './health.ts'
+export type { Health, HealthOptions } from './health.ts'
 export type {
   MeasuredClient,
   MeasuredKeys,
@@ -10,3 +10,4 @@ export type {
   Sources,
 } from './sources.ts'
 export { statusOf } from './status.ts'
+export type { Clock } from '@portcullis/kit/time'
