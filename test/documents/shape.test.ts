@@ -55,7 +55,7 @@ packages/introspection/README.md | sh ts                | documents/shape docume
 packages/mcp/README.md         | sh ts sh ts ts         | documents/shape documents/mcp
 packages/mcp/{SESSIONS,TOKENS}.md | ts                  | documents/mcp
 packages/metrics/README.md     | sh ts sh ts            | documents/shape documents/metrics
-packages/nest/RECIPES.md       | ts ts ts               | packages/nest/test/testing-module frameworks/apps/apps
+packages/nest/RECIPES.md       | ts ts ts ts            | packages/nest/test/testing-module frameworks/apps/apps frameworks/nest11/gateway
 packages/providers/README.md   | sh ts                  | documents/shape documents/examples
 packages/providers/docs/entra.md | ts json ts ts        | documents/examples
 packages/providers/docs/*.md   | ts json ts             | documents/examples

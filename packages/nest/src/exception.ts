@@ -1,6 +1,6 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common'
 import { type AuthError, refusal as refusalOf } from '@portcullis/core'
-import { checkArgument } from '@portcullis/kit/options'
+import { checkArgument, own, ownMembers } from '@portcullis/kit/options'
 
 import type { HttpCall } from './context.ts'
 
@@ -13,6 +13,16 @@ import type { HttpCall } from './context.ts'
  */
 export class AuthException extends HttpException {
   declare readonly cause: AuthError
+  /**
+   * Of a refused resolver: what GraphQL puts into the `extensions` of the error. `code` is what clients of Apollo know a log-in by, `error`
+   * the `code` of the {@link AuthError}, `challenge` what HTTP has in `WWW-Authenticate`; in an outage there is `retryAfter` instead, in seconds.
+   */
+  declare readonly extensions?: {
+    readonly code: 'BAD_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'SERVICE_UNAVAILABLE'
+    readonly error: AuthError['code']
+    readonly challenge?: string
+    readonly retryAfter?: number
+  }
 
   constructor(error: AuthError) {
     const isRefusal = refusalOf(error) !== undefined
@@ -62,7 +72,31 @@ export async function refuse(
   const isAnswered =
     kind === 'http' && respond(context.switchToHttp().getResponse<object>(), answer)
   if (isAnswered) return await new Promise<never>(() => {})
-  throw new AuthException(answer)
+  const exception = new AuthException(answer)
+  if (kind === 'graphql') {
+    const shown = ownMembers({ value: extensionsOf(answer), enumerable: true })
+    Object.defineProperty(exception, 'extensions', shown)
+  }
+  throw exception
+}
+
+const CODES = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  503: 'SERVICE_UNAVAILABLE',
+} as const
+
+/** An operation has one answer for all its fields, so no header of it is about one of them. */
+function extensionsOf({ code: error, status, headers }: AuthError): AuthException['extensions'] {
+  const challenge = own(headers, 'WWW-Authenticate')
+  const retryAfter = own(headers, 'Retry-After')
+  return ownMembers({
+    code: CODES[status],
+    error,
+    ...(challenge !== undefined && { challenge }),
+    ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }),
+  })
 }
 
 /** Puts the headers on the response. Where there is a body it is sent, and the result is true. */

@@ -115,6 +115,11 @@ describe('a GraphQL resolver', () => {
       .catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(AuthException)
     expect(failure).toMatchObject({ message: 'An access token is required' })
+    expect(Reflect.get(Object(failure), 'extensions')).toEqual({
+      code: 'UNAUTHENTICATED',
+      error: 'missing_token',
+      challenge: 'Bearer realm="api"',
+    })
   })
 
   test.each([
@@ -182,7 +187,9 @@ describe('a request over HTTP', () => {
       contextOf('http', [request, answered]),
       contextOf('http', [{ raw: request }, reply]),
     ]) {
-      await expect(guard.canActivate(context)).rejects.toThrow(AuthException)
+      const failure: unknown = await guard.canActivate(context).catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(AuthException)
+      expect(failure).not.toHaveProperty('extensions')
     }
   })
 

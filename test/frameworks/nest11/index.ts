@@ -8,6 +8,7 @@ export * as common from '@nestjs/common'
 export { NestFactory } from '@nestjs/core'
 export { ExpressAdapter } from '@nestjs/platform-express'
 export { FastifyAdapter } from '@nestjs/platform-fastify'
+export { WsAdapter } from '@nestjs/platform-ws'
 
 const source = fileURLToPath(new URL('../../../packages/nest/src', import.meta.url))
 const copy = fileURLToPath(new URL('.source', import.meta.url))
