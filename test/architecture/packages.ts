@@ -66,7 +66,7 @@ providers     | @portcullis/core          | *
 redis         | @portcullis/core          | *
 redis         | @portcullis/core/verifier | *
 redis         | @redis/client             | store/redis-transport
-redis         | node:crypto               | program/commands replays/script
+redis         | node:crypto               | program/commands replays/script revocations/redis-revocations
 redis         | node:diagnostics_channel  | replays/diagnostics revocations/diagnostics
 redis         | node:readline             | bin
 redis         | node:util                 | bin program/arguments store/stream-report
@@ -110,6 +110,7 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
     'redis/store/entry-id',
     'redis/store/time',
   ],
+  'redis/revocations/restoring': [],
   'redis/store/pacing': ['@portcullis/kit/pace'],
 }
 

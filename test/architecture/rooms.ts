@@ -47,7 +47,7 @@ oauth   | answer waiting request login              | dpop           |
 [redis]
 room        | calls             | takes types of | doors
 store       |                   |                | *
-revocations | store             |                | options whole-stream
+revocations | store             |                | options restoring whole-stream
 replays     | store             |                |
 program     | store revocations |                |
 

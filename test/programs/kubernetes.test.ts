@@ -69,6 +69,7 @@ interface Manifest {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name: string }
+  readonly data?: Readonly<Record<string, string>>
   readonly spec: {
     readonly template?: Pod
     readonly jobTemplate?: { readonly spec: { readonly template: Pod } }
@@ -99,6 +100,7 @@ const documents = files.flatMap((file) =>
 const manifests = documents.map((document) => document.toJS() as Manifest)
 
 const KINDS: Readonly<Record<string, string>> = {
+  ConfigMap: 'v1',
   CronJob: 'batch/v1',
   Deployment: 'apps/v1',
   Job: 'batch/v1',
@@ -114,7 +116,7 @@ const named = (kind: string, name: string): Manifest => {
   return found
 }
 
-const podOf = ({ spec }: Manifest) => spec.template ?? spec.jobTemplate?.spec.template
+const podOf = ({ spec }: Partial<Manifest>) => spec?.template ?? spec?.jobTemplate?.spec.template
 const pods = manifests.flatMap((manifest) => {
   const pod = podOf(manifest)
   return pod === undefined ? [] : [{ name: `${manifest.kind} ${manifest.metadata.name}`, pod }]
@@ -123,6 +125,7 @@ const containers = pods.flatMap(({ name, pod }) =>
   pod.spec.containers.map((container) => ({ name, pod, container })),
 )
 const api = named('Deployment', 'api')
+const { identity = '' } = named('ConfigMap', 'api-revocations').data ?? {}
 const [server] = api.spec.template?.spec.containers ?? []
 
 const selects = (selector: Labels = {}, labels: Labels = {}) =>
@@ -217,14 +220,32 @@ test.each(containers.filter(isOfNode))(
   },
 )
 
+test('the identity that the Job checks is the one that the API states, so no pod starts with a stream of others', () => {
+  const reference = {
+    name: 'REVOCATIONS_IDENTITY',
+    valueFrom: { configMapKeyRef: { name: 'api-revocations', key: 'identity' } },
+  }
+  const [check] = podOf(named('Job', 'revocations-check'))?.spec.containers ?? []
+  for (const each of [check, server]) expect(each?.env).toContainEqual(reference)
+  expect(check?.command.slice(1)).toEqual(['create', '--identity', '$(REVOCATIONS_IDENTITY)'])
+  expect(identity).not.toBe('')
+})
+
 test.each(containers.filter((each) => !isOfNode(each)))(
   '$name runs a command that the program knows',
   async ({ container }) => {
     const [program, ...args] = container.command
     expect(program).toBe('node_modules/.bin/portcullis-revocations')
-    expect(container.env.map(({ name }) => name)).toEqual(['REDIS_URL'])
+    const names = container.env.map(({ name }) => name)
+    expect(names).toContain('REDIS_URL')
+    // As Kubernetes replaces them.
+    const words = args.map((word) => {
+      const [, name = ''] = /^\$\((\w+)\)$/.exec(word) ?? []
+      expect(name === '' || names.includes(name)).toBe(true)
+      return name === '' ? word : identity
+    })
     let isAsked = false
-    const code = await run(args, {
+    const code = await run(words, {
       environment: { REDIS_URL: 'redis://127.0.0.1' },
       input: (async function* () {})(),
       // It knows the command if it comes as far as to ask the store.
@@ -347,10 +368,7 @@ describe('the policies of the network', () => {
 })
 
 describe('the jobs', () => {
-  test('create once, compact daily, and save keys while they are young enough to be used at once', () => {
-    expect(podOf(named('Job', 'revocations-create'))?.spec.containers[0]?.command.at(-1)).toBe(
-      'create',
-    )
+  test('compact daily, and save keys while they are young enough to be used at once', () => {
     const compact = named('CronJob', 'revocations-compact')
     expect(podOf(compact)?.spec.containers[0]?.command.at(-1)).toBe('compact')
     expect(compact.spec.schedule).toMatch(/^\d+ \d+ \* \* \*$/)

@@ -15,12 +15,15 @@ import { savedKeys } from './saved-keys.ts'
 const { AUTH_URL = 'http://127.0.0.1:4010', HOST = '127.0.0.1', PORT = '3000' } = process.env
 // Without these two it starts with no saved keys, and nothing can be revoked.
 const { KEYS_FILE, REDIS_URL } = process.env
+/** What `portcullis-revocations create` has printed: with it an emptied Redis is noticed from the start. */
+const identity = process.env['REVOCATIONS_IDENTITY']
 /** How long requests may take that came before the end. Seconds. */
 const GRACE = Number(process.env['GRACE_SECONDS'] ?? 40)
 
 const snapshot = KEYS_FILE === undefined ? undefined : savedKeys(KEYS_FILE)
 const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`, { snapshot })
-const revocations = REDIS_URL === undefined ? undefined : redisRevocations({ url: REDIS_URL })
+const revocations =
+  REDIS_URL === undefined ? undefined : redisRevocations({ url: REDIS_URL, identity })
 // The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null, revocations })
 const health = createHealth(verifier)

@@ -67,7 +67,7 @@ export const FRESHNESS: WordsOf<KeyFreshness> = words('fresh stale expired empty
 export const REPLICA_EVENTS: WordsOf<RevocationsMessage['event']> = words('load failure state')
 
 export const REPLICA_STATES: WordsOf<RevocationsMessage['state']> = words(
-  'loading current stale missing replaced unreadable full closed',
+  'loading current stale missing replaced restoring unreadable full closed',
 )
 
 export const REPLAY_REASONS: WordsOf<ReplaysMessage['reason']> = words(

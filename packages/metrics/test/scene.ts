@@ -17,6 +17,8 @@ const STATUS: RedisRevocationsStatus = {
   position: '1-0',
   entries: 3,
   unreadable: 0,
+  restoration: undefined,
+  writtenBack: 0,
   firstUnreadable: undefined,
   foreign: 0,
   failures: 4,

@@ -160,10 +160,13 @@ describeWithRedis('the documents of packages/redis', () => {
     const { rows } = tableUnder(operating, 'The program', 'Command')
     const commands = rows.flatMap(([cell = '']) => codeSpans(cell)).map(filledIn)
     expect(commands.length).toBeGreaterThan(6)
-    await server.command('DEL', STREAM)
     let exported = ''
+    let identity = ''
     for (const command of commands) {
-      const printed = await operate(command, exported.split('\n'))
+      if (/^create(?: --replaces|$)/.test(command)) await server.command('DEL', STREAM)
+      const stated = command.replace('--identity ID', `--identity ${identity}`)
+      const printed = await operate(stated, exported.split('\n'))
+      if (command.startsWith('create')) identity = (JSON.parse(printed) as { id: string }).id
       if (command === 'export') exported = printed
     }
     expect(exported).toContain('"type":"end"')

@@ -25,6 +25,7 @@ const guide = read('OPERATING.md')
 const READING = rightsIn(guide, /user of a process needs `([^`]*)`/)
 const REVOKING = rightsIn(guide, /and `([^`]*)` to revoke/)
 const COMPACTING = rightsIn(guide, /The program needs `([^`]*)` as well/)
+const RESTORING = rightsIn(guide, /and `([^`]*)` for `restore`/)
 const PROOFS = rightsIn(read('REPLAYS.md'), /user of a\s+process needs `([^`]*)`/)
 
 /** A user with these rights, and the URL as that user. */
@@ -38,9 +39,8 @@ const without = (rights: readonly string[]) =>
 
 describeWithRedis('the rights of a user', () => {
   test('the documents name some', () => {
-    expect([READING.length, REVOKING.length, COMPACTING.length, PROOFS.length]).toEqual([
-      6, 1, 2, 14,
-    ])
+    const named = [READING, REVOKING, COMPACTING, RESTORING, PROOFS]
+    expect(named.map(({ length }) => length)).toEqual([6, 1, 2, 2, 14])
   })
 
   test('to read suffice to follow the stream, and not to revoke', async () => {
@@ -84,6 +84,20 @@ describeWithRedis('the rights of a user', () => {
     }
     const outcome = await operate(await userWith(server, all), 'compact')
     expect(JSON.parse(outcome.printed)).toEqual({ read: 2, deleted: 1 })
+  })
+
+  test('of the program: it ends a restoration with them, and with one less it says what is missing and ends nothing', async () => {
+    await using server = await startRedis()
+    await operate(server.url, 'create', '--replaces', 'lost')
+    for (const [right, rights] of without(RESTORING)) {
+      const url = await userWith(server, [...READING, ...rights])
+      const outcome = await operate(url, 'restore', '--finish')
+      expect([right, outcome.exitCode, outcome.printed]).toEqual([right, 1, ''])
+      expect(outcome.said).toContain('NOPERM, the user lacks a permission')
+    }
+    const url = await userWith(server, [...READING, ...RESTORING])
+    const outcome = await operate(url, 'restore', '--finish')
+    expect(JSON.parse(outcome.printed)).toMatchObject({ ended: true })
   })
 
   test('for used proofs suffice, and are all needed', async () => {

@@ -15,6 +15,8 @@ const OPTIONS = {
   primary: { type: 'string' },
   sentinel: { type: 'string', multiple: true },
   replaces: { type: 'string', multiple: true },
+  identity: { type: 'string' },
+  finish: { type: 'boolean' },
   iss: { type: 'string' },
   jti: { type: 'string', multiple: true },
   exp: { type: 'string' },
@@ -47,7 +49,8 @@ export type Values = {
 
 /** Which options a command takes, besides those of the store. */
 const COMMANDS: Readonly<Record<string, readonly (keyof Values)[]>> = {
-  create: ['replaces'],
+  create: ['replaces', 'identity'],
+  restore: ['finish'],
   revoke: ['iss', 'jti', 'exp'],
   'revoke-before': ['iss', 'sub', 'client-id', 'sid', 'time', 'until', 'all'],
   status: [],

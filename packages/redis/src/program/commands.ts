@@ -14,6 +14,7 @@ import { LOWEST_ID } from '../store/entry-id.ts'
 import { RevocationStoreError } from '../store/errors.ts'
 import { IDENTITY_ID, readRecord, writeIdentity, writeRecord } from '../store/record.ts'
 import type { StreamEntry } from '../store/stream-replies.ts'
+import type { Question } from '../store/stream-report.ts'
 import type { Stream } from '../store/stream.ts'
 import { createCompaction } from './compaction.ts'
 
@@ -22,12 +23,15 @@ import { createCompaction } from './compaction.ts'
 type Print = (data: object) => Promise<void>
 
 const PAGE = 1000
-const BEGINNING = { after: LOWEST_ID, count: 1 }
+export const BEGINNING: Question = { after: LOWEST_ID, count: 1 }
 
 /** A mistake of the operator, or a state of the stream, that the command cannot go on with. */
 export class CommandError extends Error {}
 
-/** @param replaces Identities of streams that were lost: replicas of those go on with this one. */
+/**
+ * @param replaces Identities of streams that were lost: replicas of those go on with this one, and write back what they know. Until an
+ *   operator ends that, all others answer `unknown`.
+ */
 export async function createStream(stream: Stream, replaces: readonly string[]): Promise<object> {
   const { identity, info } = await stream.report(BEGINNING)
   if (identity !== undefined) {
@@ -36,13 +40,28 @@ export async function createStream(stream: Stream, replaces: readonly string[]):
   if (info !== undefined) {
     throw new CommandError(
       'the key exists, and its first entry is no identity: it was trimmed, or made by something else. ' +
-        'Save its entries with `export`, delete the key, `create --replaces` the former identity, and `import` them',
+        'RENAME the key, `create --replaces` the former identity, `export --stream` the other name, `import` that, and `restore --finish`. ' +
+        'Do not delete it: revocations are still added to it',
     )
   }
   const created = { id: randomUUID(), replaces }
+  const isMarked = replaces.length > 0
   // If somebody else has made it in between, this fails, since its first entry has this id or a later one.
-  await stream.create(writeIdentity(created))
+  await stream.create(writeIdentity({ ...created, isMarked }), isMarked)
   return created
+}
+
+/** Never makes one: where an identity is stated, a stream that is not there was lost. */
+export async function checkIdentity(stream: Stream, stated: string): Promise<object> {
+  const { identity, info } = await stream.report(BEGINNING)
+  if (identity?.id === stated) return { id: identity.id, replaces: identity.replaces }
+  const found =
+    identity === undefined
+      ? `the stream ${info === undefined ? 'does not exist' : 'has lost its identity'}`
+      : `the stream has the identity ${identity.id}`
+  throw new CommandError(
+    `${found}, and ${stated} was stated: nothing was made. If it was lost, \`create --replaces ${stated}\``,
+  )
 }
 
 export async function revokeTokens(
@@ -73,8 +92,8 @@ async function append(stream: Stream, entry: RevocationEntry): Promise<object> {
 }
 
 export async function streamStatus(stream: Stream): Promise<object> {
-  const { identity } = await stream.report(BEGINNING)
-  const kinds = { revocation: 0, unreadable: 0, foreign: 0, identity: 0 }
+  const { identity, isRestoring } = await stream.report(BEGINNING)
+  const kinds = { revocation: 0, unreadable: 0, foreign: 0, identity: 0, mark: 0, contribution: 0 }
   const unreadable: string[] = []
   const reading = await readAll(stream, (entries) => {
     for (const { id, fields } of entries) {
@@ -86,6 +105,7 @@ export async function streamStatus(stream: Stream): Promise<object> {
   return {
     identity: identity?.id ?? null,
     replaces: identity?.replaces ?? [],
+    restoring: isRestoring,
     exists: reading !== undefined,
     last: reading?.info.last ?? null,
     revocations: kinds.revocation,
@@ -196,7 +216,7 @@ function entryIn(line: string, number: number): RevocationEntry {
 }
 
 /** `undefined` if there is no stream. @throws RevocationStoreError if what was read may not be all. */
-async function readAll(
+export async function readAll(
   stream: Stream,
   onPage: (entries: readonly StreamEntry[]) => unknown,
 ): Promise<Reading | undefined> {

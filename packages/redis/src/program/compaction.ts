@@ -1,14 +1,10 @@
 import type { RevocationEntry } from '@portcullis/core'
 
+import { endOf, hasLapsed } from '../revocations/restoring.ts'
 import { readRecord } from '../store/record.ts'
 import type { StreamEntry } from '../store/stream-replies.ts'
 
 // Which entries of the stream nobody needs any more. Times are seconds.
-
-/** The longest `clockTolerance` of a verifier: so long after its `exp` a token may still be accepted. */
-const TOLERANCE = 600
-/** How far the clocks of machines may differ. */
-const CLOCK_DIFFERENCE = 300
 
 interface Kept {
   readonly id: string
@@ -28,7 +24,7 @@ export function createCompaction(now: number): {
     if (record.kind !== 'revocation') return []
     const { entry } = record
     const next = { id, time: entry.type === 'issued_before' ? entry.time : 0, end: endOf(entry) }
-    if (next.end + CLOCK_DIFFERENCE < now) return [id]
+    if (hasLapsed(entry, now)) return [id]
     const key = keyOf(entry)
     const known = kept.get(key)
     if (known !== undefined && known.time >= next.time && known.end >= next.end) return [id]
@@ -38,12 +34,6 @@ export function createCompaction(now: number): {
   }
 
   return { superfluous: (entries) => entries.flatMap(superfluousOf) }
-}
-
-function endOf(entry: RevocationEntry): number {
-  return entry.type === 'issued_before'
-    ? (entry.until ?? Infinity)
-    : (entry.exp ?? Infinity) + TOLERANCE
 }
 
 /** A list as JSON, so that no two different ones are alike. */

@@ -7,6 +7,7 @@ import { openStream, type Stream } from '../store/stream.ts'
 import { whileWaiting } from '../store/time.ts'
 import { type ProgramSource, readArguments, sourceIn, timeOf, type Values } from './arguments.ts'
 import {
+  checkIdentity,
   CommandError,
   compactStream,
   createStream,
@@ -16,6 +17,7 @@ import {
   revokeTokens,
   streamStatus,
 } from './commands.ts'
+import { restoreStream } from './restoration.ts'
 
 // The command line of `portcullis-revocations`: carries out a command, and refuses what could revoke more than was meant. `commands.ts`
 // does the work.
@@ -36,7 +38,10 @@ const TIMEOUT = 10
 
 const USAGE = `Usage: portcullis-revocations COMMAND [--url URL] [--stream KEY]
 
-  create [--replaces ID]...      make the stream, once; ID is the identity of one that was lost
+  create                         make the stream, once
+  create --replaces ID...        the same, in place of one that was lost: ID is its identity
+  create --identity ID           make nothing: exit code 0 if the stream has that identity
+  restore [--finish]             who has written back into a stream that replaces another; and end that
   revoke --jti ID... [--iss ISSUER] [--exp TIME]
                                  revoke one token, or several: --jti ID --jti ID
   revoke-before [--iss ISSUER] [--sub SUBJECT | --client-id ID | --sid ID] [--time TIME] [--until TIME]
@@ -105,7 +110,10 @@ async function carryOut(
   const [exp, time, until] = [values.exp, values.time, values.until].map(timeOf)
   switch (command) {
     case 'create':
-      await print(await createStream(stream, values.replaces ?? []))
+      await print(await create(stream, values))
+      break
+    case 'restore':
+      await print(await restoreStream(stream, values.finish === true))
       break
     case 'revoke': {
       if (jti.length === 0) throw new TypeError('revoke: --jti must be stated')
@@ -131,6 +139,12 @@ async function carryOut(
     default:
       await print(await streamStatus(stream))
   }
+}
+
+async function create(stream: Stream, { identity, replaces = [] }: Values): Promise<object> {
+  if (identity === undefined) return await createStream(stream, replaces)
+  if (replaces.length > 0) throw new TypeError('create: state either --identity or --replaces')
+  return await checkIdentity(stream, identity)
 }
 
 /** What is forgotten on the command line must not revoke everybody's tokens: there is no undo. */

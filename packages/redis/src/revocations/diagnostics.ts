@@ -23,6 +23,7 @@ export interface RevocationsMessage {
     | 'stale'
     | 'missing'
     | 'replaced'
+    | 'restoring'
     | 'unreadable'
     | 'full'
     | 'closed'

@@ -7,7 +7,7 @@ import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { StreamReport } from '../store/stream-report.ts'
 import { leadOf } from '../store/time.ts'
 import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
-import type { LoadTrigger } from './diagnostics.ts'
+import type { LoadTrigger, RevocationsMessage } from './diagnostics.ts'
 
 // What a replica decides: pure functions of its state, of what the store reports and of a moment, which answer with a word.
 // Whoever carries the words out decides nothing. Times are seconds.
@@ -19,6 +19,8 @@ export interface Position {
   readonly reported: {
     /** The identity record that the stream had. */
     readonly identity: string | undefined
+    /** Whether that was made to be restored. */
+    readonly isMarked: boolean
     readonly info: StreamInfo
     /** How many entries there were that were not read yet. */
     readonly unread: number
@@ -44,6 +46,19 @@ export interface ReplicaState {
   readonly freshAt: Instant | undefined
   /** Whether the stream is the one that is followed, as of the last report. */
   readonly store: 'unread' | 'sound' | 'missing' | 'replaced'
+  /** Whether the stream replaces one that was lost, and no operator has ended its restoration, as of the last report. */
+  readonly isRestoring: boolean
+  /** In which state this replica last followed the stream that this one replaces. `undefined`: it has followed none. */
+  readonly former: RevocationsMessage['state'] | undefined
+  /** In which state it was when it found that the stream `identity` is gone. `undefined`: it is not. */
+  readonly parted: RevocationsMessage['state'] | undefined
+  /** How often it was found that the stream may lack what is known here, and up to which of them that was written back. */
+  readonly losses: number
+  readonly settled: number
+  /** How many entries were written back. */
+  readonly written: number
+  /** Why that failed the last time. */
+  readonly writeFailure: RevocationStoreError | undefined
   readonly unreadable: Skipped
   /** Records without `v`: somebody else's. */
   readonly foreign: Skipped
@@ -88,6 +103,13 @@ export const INITIAL_STATE: ReplicaState = {
   position: undefined,
   freshAt: undefined,
   store: 'unread',
+  isRestoring: false,
+  former: undefined,
+  parted: undefined,
+  losses: 0,
+  settled: 0,
+  written: 0,
+  writeFailure: undefined,
   unreadable: NOTHING_SKIPPED,
   foreign: NOTHING_SKIPPED,
   isFull: false,

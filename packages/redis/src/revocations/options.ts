@@ -35,6 +35,11 @@ export interface RedisRevocationsOptions {
    */
   stream?: string | undefined
   /**
+   * The identity of the stream, which `create` prints. With it a stream that is neither that one nor replaces it is `replaced`, also in a
+   * process that has read nothing yet. Without it a process follows the stream that it finds first.
+   */
+  identity?: string | undefined
+  /**
    * How old the copy may be. Seconds, from 1 to 3600. The store is asked four times in that time.
    * @default 10
    */
@@ -58,14 +63,15 @@ export interface RedisRevocationsOptions {
 type Own = Exclude<keyof RedisRevocationsOptions, 'url' | 'client' | 'sentinel'>
 
 export type RedisRevocationsSettings = {
-  readonly [Name in Own]: NonNullable<RedisRevocationsOptions[Name]>
-} & { readonly source: RedisSource }
+  readonly [Name in Exclude<Own, 'identity'>]: NonNullable<RedisRevocationsOptions[Name]>
+} & { readonly identity?: string | undefined; readonly source: RedisSource }
 
 export const DEFAULT_STREAM = 'portcullis:revocations'
 
 const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, OptionCheck>> = {
   ...SOURCE_CHECKS,
   stream: isText,
+  identity: isText,
   maxStaleness: seconds(1, 3600),
   whenStale: oneOf('refuse', 'accept'),
   max: countUpTo(10_000_000, 'entries'),
@@ -84,6 +90,8 @@ export function checkRedisRevocationsOptions(
     whenStale = 'refuse',
     max = 1_000_000,
     clock = backgroundClock,
+    identity,
   } = own
-  return { source: sourceOf('redisRevocations', own), stream, maxStaleness, whenStale, max, clock }
+  const source = sourceOf('redisRevocations', own)
+  return { source, stream, identity, maxStaleness, whenStale, max, clock }
 }

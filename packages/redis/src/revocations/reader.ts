@@ -21,7 +21,7 @@ export function startReading(
   async function read(): Promise<void> {
     while (!ending.signal.aborted) {
       connection = openConnection(connect, replica.clock)
-      const stream = openStream(key, connection, answer, page)
+      const stream = openStream(key, connection, answer, page, replica.name)
       const failure = await follow(stream, replica).catch(storeError)
       connection.close()
       if (!ending.signal.aborted) await pause(pauseAfter(failure))

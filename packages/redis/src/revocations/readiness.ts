@@ -3,6 +3,7 @@ import { elapsed, type Instant } from '@portcullis/kit/time'
 import { RevocationStoreError } from '../store/errors.ts'
 import type { RevocationsMessage } from './diagnostics.ts'
 import { isSetBack, type ReplicaState } from './following.ts'
+import { isHeldBack } from './restoring.ts'
 
 // How far a replica can be relied on, and what those are told who wait for it: pure functions of its state and of a moment.
 
@@ -16,6 +17,7 @@ export function wordOf(
   if (state.isFull) return 'full'
   if (state.unreadable.count > 0) return 'unreadable'
   if (state.freshAt === undefined) return 'loading'
+  if (isHeldBack(state)) return 'restoring'
   if (state.position && isSetBack(state.position, now)) return 'stale'
   // Not `>`: where a clock shows no number, nothing is current.
   return elapsed(state.freshAt, now) <= maxStaleness ? 'current' : 'stale'
@@ -42,6 +44,7 @@ export function readiness(
 export function obstacleOf(word: RevocationsMessage['state']): RevocationStoreError | undefined {
   if (word === 'missing') return new RevocationStoreError('no_stream')
   if (word === 'replaced') return new RevocationStoreError('other_stream')
+  if (word === 'restoring') return new RevocationStoreError('restoring')
   if (word === 'unreadable') return new RevocationStoreError('unreadable_record')
   return word === 'full' ? new RevocationStoreError('full') : undefined
 }

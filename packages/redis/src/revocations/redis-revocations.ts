@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 import {
   type Claims,
   localRevocations,
@@ -15,6 +17,7 @@ import { pacing, pauseAfter, sentinelPacing } from '../store/pacing.ts'
 import { redisTransport } from '../store/redis-transport.ts'
 import { checkRuntime } from '../store/runtime.ts'
 import { whileWaiting } from '../store/time.ts'
+import { createAcknowledged } from './acknowledged.ts'
 import { type LoadTrigger, publish, type RevocationsMessage } from './diagnostics.ts'
 import { INITIAL_STATE, type ReplicaState } from './following.ts'
 import {
@@ -25,6 +28,7 @@ import {
 import { startReading } from './reader.ts'
 import { readiness, wordOf } from './readiness.ts'
 import { afterFailure } from './replica-state.ts'
+import { nameOf, standingOf } from './restoring.ts'
 import {
   createStateLog,
   logLoad,
@@ -32,6 +36,7 @@ import {
   statusOf,
   whyUnknown,
 } from './status.ts'
+import { createWriteBack } from './write-back.ts'
 import { createRecorder, createWriter } from './writer.ts'
 
 // The revocations that several processes share: answers from its own copy, which a reader keeps up to date, and records by a writer.
@@ -96,12 +101,15 @@ export function replicatedRevocations(
   random: () => number = Math.random,
   page: number = PAGE,
 ): RedisRevocations {
-  const { stream, maxStaleness, whenStale, max, clock } = settings
+  const { stream, identity, maxStaleness, whenStale, max, clock } = settings
+  const process = randomUUID()
   const index = localRevocations({ max, clock })
+  const others = localRevocations({ max, clock })
   const writer = createWriter(connect, stream, clock)
-  const record = createRecorder(writer, index, max, failed)
+  const acknowledged = createAcknowledged()
+  const record = createRecorder(writer, index, max, failed, onAppended)
   const watchers = new Set<() => void>()
-  let state: ReplicaState = INITIAL_STATE
+  let state: ReplicaState = { ...INITIAL_STATE, identity }
   let lastWord: RevocationsMessage['state'] = 'loading'
   /** Then a token that is revoked by its digest may still be accepted, by whoever asks so. */
   let isAskedWithoutDigest = false
@@ -119,6 +127,16 @@ export function replicatedRevocations(
     lastWord = word()
     logState(status)
     for (const watcher of watchers) watcher()
+    writeBack.look()
+  }
+
+  function onAppended(id: string, appended: readonly string[]): void {
+    acknowledged.add(id, appended, instant(clock))
+  }
+
+  function name(): string | undefined {
+    const standing = standingOf(process, state)
+    return standing && nameOf(standing)
   }
 
   function tell(message: Told): void {
@@ -164,6 +182,7 @@ export function replicatedRevocations(
     if (state.isClosed) return
     replace({ ...state, isClosed: true })
     writer.close()
+    writeBack.close()
     endReading()
   }
 
@@ -171,11 +190,18 @@ export function replicatedRevocations(
     statusOf(claims, now, digest) {
       if (typeof digest !== 'string') isAskedWithoutDigest = true
       const known = index.statusOf(claims, now, digest)
-      if (known === 'revoked' || whenStale === 'accept' || word() === 'current') return known
+      if (known === 'revoked' || others.statusOf(claims, now, digest) === 'revoked')
+        return 'revoked'
+      if (whenStale === 'accept' || word() === 'current') return known
       return 'unknown'
     },
     ready: async () => await whileWaiting(ready()),
-    subscribe: (listener) => index.subscribe(listener),
+    subscribe(listener) {
+      const ends = [index.subscribe(listener), others.subscribe(listener)]
+      return () => {
+        for (const end of ends) end()
+      }
+    },
     async revoke(token) {
       const entry = revokedTokenEntry('revoke', token)
       if (isAskedWithoutDigest && entry.type === 'digest') throw new TypeError(WITHOUT_DIGEST)
@@ -189,10 +215,13 @@ export function replicatedRevocations(
     [Symbol.asyncDispose]: close,
   })
 
+  const parts = { index, clock, maxStaleness, random, state: () => state, replace }
+  const writeBack = createWriteBack({ ...parts, connect, key: stream, process, onAppended })
+  const { read: onRead, look } = acknowledged
   const endReading = startReading(
     connect,
     stream,
-    { index, clock, maxStaleness, page, random, state: () => state, replace, onLoad, onFull },
+    { ...parts, others, page, name, onRead, look, onLoad, onFull },
     failed,
   )
   return revocations

@@ -5,6 +5,7 @@ import type { StreamInfo } from '../store/stream-replies.ts'
 import type { StreamReport } from '../store/stream-report.ts'
 import { laterOf, leadOf } from '../store/time.ts'
 import { deletedIn } from './comparison.ts'
+import type { LoadTrigger, RevocationsMessage } from './diagnostics.ts'
 import {
   adopt,
   NOTHING_SKIPPED,
@@ -14,9 +15,19 @@ import {
   type Skipped,
   unreadAt,
 } from './following.ts'
+import { mayLack, partedIn } from './restoring.ts'
 import type { Reading } from './whole-stream.ts'
 
 // How the state of a replica changes: each function answers with the next state.
+
+/** A reading of the whole stream. */
+interface Load {
+  readonly trigger: LoadTrigger
+  /** How far the replica could be relied on before it. */
+  readonly word: RevocationsMessage['state']
+  readonly began: Instant
+  readonly took: number
+}
 
 export interface Batch {
   readonly unreadable: readonly string[]
@@ -24,17 +35,22 @@ export interface Batch {
   readonly isFull: boolean
 }
 
-/** The state after a report that there is no stream. What was read stays known, and so does whose stream it was. */
-export function afterAbsence(state: ReplicaState): ReplicaState {
+/**
+ * The state after a report that there is no stream. What was read stays known, and so does whose stream it was.
+ *
+ * @param word How far the replica could be relied on before.
+ */
+export function afterAbsence(state: ReplicaState, word: RevocationsMessage['state']): ReplicaState {
   const { reports } = state
-  return { ...state, failures: 0, reports: reports + 1, store: 'missing', position: undefined }
+  const left = { ...state, parted: partedIn(state, word), isRestoring: false }
+  return { ...left, failures: 0, reports: reports + 1, store: 'missing', position: undefined }
 }
 
 /** After a report that nothing was missed. @param askedAt Not when the report came: nothing is lacking that was recorded before. */
 export function afterReport(
   state: ReplicaState,
   position: Position,
-  { identity: seen, entries }: StreamReport,
+  { identity: seen, entries, isRestoring }: StreamReport,
   info: StreamInfo,
   askedAt: Instant,
   batch: Batch,
@@ -42,38 +58,52 @@ export function afterReport(
   const { read, reported, lead } = position
   const unread = unreadAt(reported, info) - entries.length
   const newest = entries.at(-1)
+  const adopted = adopt(state.identity, seen)
   return {
     ...withSkipped({ ...state, failures: 0, reports: state.reports + 1 }, batch),
-    ...adopt(state.identity, seen),
+    ...adopted,
+    ...(adopted.store === 'sound' ? settledIn(state, adopted.identity, isRestoring) : {}),
     freshAt: unread === 0 ? laterOf(state.freshAt, askedAt) : state.freshAt,
     position: {
       read: {
         last: newest !== undefined && unread > 0 ? newest.id : info.last,
         anchor: newest ?? read.anchor,
       },
-      reported: { identity: reported.identity, info, unread },
+      reported: { ...reported, info, unread },
       lead: Math.max(lead, leadOf(askedAt)),
     },
   }
 }
 
+/** In a stream that is ours: what was known of the one that it replaces, if it is another than was followed. */
+function settledIn(
+  { identity, parted }: ReplicaState,
+  adopted: string | undefined,
+  isRestoring: boolean,
+): Partial<ReplicaState> {
+  const now = { parted: undefined, isRestoring }
+  return identity === adopted ? now : { ...now, former: parted, written: 0 }
+}
+
 /** After the whole stream was read, from `began` on. How fresh that is, and whose stream it is, the next report says. */
 export function afterLoad(
   state: ReplicaState,
-  { identity, info, newest }: Reading,
-  began: Instant,
-  took: number,
+  { identity, isMarked, info, newest }: Reading,
+  { trigger, word, began, took }: Load,
   batches: readonly Batch[],
 ): ReplicaState {
+  const isOther = identity !== state.identity
   const empty = { ...state, unreadable: NOTHING_SKIPPED, foreign: NOTHING_SKIPPED }
   return {
     ...batches.reduce(withSkipped, empty),
     isFull: false,
     shortage: undefined,
+    parted: isOther ? partedIn(state, word) : state.parted,
+    losses: state.losses + (mayLack(state, trigger) ? 1 : 0),
     took,
     position: {
       read: { last: info.last, anchor: newest },
-      reported: { identity, info, unread: 0 },
+      reported: { identity, isMarked, info, unread: 0 },
       lead: leadOf(began),
     },
   }
@@ -99,6 +129,26 @@ export function afterFailure(
     lastFailure: { error, at },
     failures: state.failures + 1,
   }
+}
+
+/** After it was found that the stream lacks something that this process has appended. */
+export function afterLoss(state: ReplicaState): ReplicaState {
+  return { ...state, losses: state.losses + 1 }
+}
+
+/** After all was written back that was owed at that time. @param losses How many there were then. */
+export function afterWriteBack(state: ReplicaState, losses: number, entries: number): ReplicaState {
+  const written = state.written + entries
+  return { ...state, settled: losses, written, writeFailure: undefined }
+}
+
+/** @param entries What was written before it failed. */
+export function afterWriteFailure(
+  state: ReplicaState,
+  error: RevocationStoreError,
+  entries: number,
+): ReplicaState {
+  return { ...state, written: state.written + entries, writeFailure: error }
 }
 
 function withSkipped(state: ReplicaState, { unreadable, foreign }: Batch): ReplicaState {

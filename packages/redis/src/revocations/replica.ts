@@ -1,14 +1,29 @@
-import type { Clock, LocalRevocations, RevocationEntry } from '@portcullis/core'
-import { instant } from '@portcullis/kit/time'
+import type { Clock, LocalRevocations } from '@portcullis/core'
+import { type Instant, instant } from '@portcullis/kit/time'
 
 import { RevocationStoreError } from '../store/errors.ts'
 import { pacing, restWhenFull } from '../store/pacing.ts'
-import { readRecord } from '../store/record.ts'
+import type { Identity } from '../store/record.ts'
 import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { Stream } from '../store/stream.ts'
 import type { LoadTrigger } from './diagnostics.ts'
-import { type FollowStep, followStep, type Position, type ReplicaState } from './following.ts'
-import { afterAbsence, afterLoad, afterReport, afterShortage, type Batch } from './replica-state.ts'
+import { fill } from './filling.ts'
+import {
+  adopt,
+  type FollowStep,
+  followStep,
+  type Position,
+  type ReplicaState,
+} from './following.ts'
+import { wordOf } from './readiness.ts'
+import {
+  afterAbsence,
+  afterLoad,
+  afterLoss,
+  afterReport,
+  afterShortage,
+  type Batch,
+} from './replica-state.ts'
 import { readWhole } from './whole-stream.ts'
 
 // Follows the stream over one connection. What is done next is decided in `following.ts`.
@@ -18,12 +33,20 @@ const ATTEMPTS = 3
 
 export interface Replica {
   readonly index: LocalRevocations
+  /** What streams revoke that are known to be others': it counts here, and is never written into ours. */
+  readonly others: LocalRevocations
   readonly clock: Clock
   readonly maxStaleness: number
   /** Entries of one reply. */
   readonly page: number
+  /** What operators see of the connection. */
+  readonly name: () => string | undefined
+  /** Told of what was read of a stream that is ours. */
+  readonly onRead: (entries: readonly StreamEntry[]) => void
+  /** After a report that was read to its end. @returns Whether it lacks something that this process has appended. */
+  look(askedAt: Instant): boolean
   random(): number
-  state(): ReplicaState
+  readonly state: () => ReplicaState
   replace(next: ReplicaState): void
   onLoad(trigger: LoadTrigger, records: number, duration: number): void
   onFull(): void
@@ -48,7 +71,8 @@ export async function follow(stream: Stream, replica: Replica): Promise<never> {
 
 async function waitForStream(replica: Replica): Promise<void> {
   const { clock, maxStaleness } = replica
-  replica.replace(afterAbsence(replica.state()))
+  const state = replica.state()
+  replica.replace(afterAbsence(state, wordOf(state, instant(clock), maxStaleness)))
   await new Promise<void>((resolve) => {
     clock.after(pacing(maxStaleness).heartbeat, resolve)
   })
@@ -63,14 +87,17 @@ async function readNext(
   const askedAt = instant(replica.clock)
   const { page: count, maxStaleness } = replica
   const { last: after, anchor } = position.read
-  const report = await stream.report({ after, count, anchor: anchor?.id })
+  const { isMarked } = position.reported
+  const report = await stream.report({ after, count, anchor: anchor?.id, isMarked })
   const step = followStep(replica.state(), position, report, askedAt, count)
   if (step.word !== 'follow') return step.word
   const { info } = step
   const { entries } = report
-  const batch = fill(replica.index, entries)
+  const batch = takeUp(replica, entries, report.identity)
   const before = replica.state()
-  const next = afterReport(before, position, report, info, askedAt, batch)
+  const reported = afterReport(before, position, report, info, askedAt, batch)
+  const isLacking = reported.position?.reported.unread === 0 && replica.look(askedAt)
+  const next = isLacking ? afterLoss(reported) : reported
   take(replica, next, info, batch.isFull && before.shortage === undefined)
   if (entries.length < count) {
     const end = askedAt.monotonic + pacing(maxStaleness).heartbeat
@@ -82,13 +109,15 @@ async function readNext(
 /** What new entries revoke is refused at once. They count as read when the next report brings them again. @param end The next heartbeat. */
 async function readAhead(
   stream: Stream,
-  { index, clock, page }: Replica,
+  replica: Replica,
   last: string,
   end: number,
 ): Promise<void> {
+  const { clock, page } = replica
   let after = last
   for (;;) {
     const entries = await stream.read(after, page, Math.max(0, end - clock.monotonic()))
+    const index = replica.state().store === 'replaced' ? replica.others : replica.index
     const { unreadable, foreign, isFull } = fill(index, entries)
     after = entries.at(-1)?.id ?? after
     const isUrgent = isFull || unreadable.length + foreign.length > 0 || entries.length >= page
@@ -101,13 +130,16 @@ async function readAll(
   replica: Replica,
   trigger: LoadTrigger,
 ): Promise<'whole' | 'absent' | 'changed'> {
-  const { index, clock, page } = replica
+  const { clock, page, maxStaleness } = replica
   const batches: Batch[] = []
   const began = instant(clock)
-  const reading = await readWhole(stream, page, (entries) => batches.push(fill(index, entries)))
+  const word = wordOf(replica.state(), began, maxStaleness)
+  const reading = await readWhole(stream, page, (entries, identity) =>
+    batches.push(takeUp(replica, entries, identity)),
+  )
   if (typeof reading === 'string') return reading
   const took = clock.monotonic() - began.monotonic
-  const next = afterLoad(replica.state(), reading, began, took, batches)
+  const next = afterLoad(replica.state(), reading, { trigger, word, began, took }, batches)
   take(
     replica,
     next,
@@ -125,34 +157,13 @@ function take(replica: Replica, next: ReplicaState, info: StreamInfo, isFull: bo
   if (isFull) replica.onFull()
 }
 
-/** Adds what entries revoke, also if the stream turns out not to be the one that was followed: to refuse more is safe. */
-function fill(index: LocalRevocations, entries: readonly StreamEntry[]): Batch {
-  const unreadable: string[] = []
-  const foreign: string[] = []
-  const revoked: [id: string, entry: RevocationEntry][] = []
-  for (const { id, fields } of entries) {
-    const record = readRecord(fields)
-    if (record.kind === 'revocation') revoked.push([id, record.entry])
-    else if (record.kind !== 'identity') (record.kind === 'foreign' ? foreign : unreadable).push(id)
-  }
-  const left = revoked.length > 0 ? load(index, revoked) : []
-  // Those of the others are no entries by the rules of the index, such as a time in milliseconds.
-  unreadable.push(...left.filter(({ error }) => !(error instanceof RangeError)).map(({ id }) => id))
-  const isFull = left.some(({ error }) => error instanceof RangeError)
-  return { unreadable, foreign, isFull }
-}
-
-/** Adds whatever it can, and answers with what it cannot. */
-function load(
-  index: LocalRevocations,
-  revoked: readonly (readonly [id: string, entry: RevocationEntry])[],
-): readonly { readonly id: string; readonly error: unknown }[] {
-  try {
-    index.load(revoked.map(([, entry]) => entry))
-    return []
-  } catch (error) {
-    if (revoked.length === 1) return revoked.map(([id]) => ({ id, error }))
-    const half = Math.ceil(revoked.length / 2)
-    return [revoked.slice(0, half), revoked.slice(half)].flatMap((part) => load(index, part))
-  }
+/** To refuse what other streams revoke is safe. */
+function takeUp(
+  { index, others, state, onRead }: Replica,
+  entries: readonly StreamEntry[],
+  identity: Identity | undefined,
+): Batch {
+  if (adopt(state().identity, identity).store === 'replaced') return fill(others, entries)
+  onRead(entries)
+  return fill(index, entries)
 }

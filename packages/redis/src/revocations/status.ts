@@ -19,6 +19,21 @@ export interface RedisRevocationsStatus {
   readonly identity: string | undefined
   /** The identity that the stream has now. In the state `replaced` it is another one. */
   readonly foundIdentity: string | undefined
+  /** What is known of a restoration, while the stream takes the place of one that was lost; otherwise `undefined`. */
+  readonly restoration:
+    | {
+        /**
+         * In which state this process last followed the stream that was lost: only from `current` on it had read all of it. `undefined`: it
+         * did not follow it.
+         */
+        readonly former: RevocationsMessage['state'] | undefined
+        /** Whether this process has written back what it knows, and what has prevented that the last time. */
+        readonly isWritten: boolean
+        readonly failure: string | undefined
+      }
+    | undefined
+  /** How many entries this process has written back since it follows the stream, after a loss or a fail-over. */
+  readonly writtenBack: number
   /** The id of the last entry that was read. */
   readonly position: string | undefined
   /** The number of entries, at most `max`. Entries that are no longer needed count until they are removed. */
@@ -53,6 +68,8 @@ export function statusOf(
     stream,
     identity,
     foundIdentity: position?.reported.identity,
+    restoration: restorationOf(state),
+    writtenBack: state.written,
     position: position?.read.last,
     entries,
     unreadable: unreadable.count,
@@ -65,6 +82,18 @@ export function statusOf(
       age: elapsed(lastFailure.at, now),
     },
   }
+}
+
+function restorationOf({
+  isRestoring,
+  former,
+  losses,
+  settled,
+  writeFailure,
+}: ReplicaState): RedisRevocationsStatus['restoration'] {
+  if (!isRestoring) return undefined
+  const isWritten = former !== undefined && losses === settled
+  return { former, isWritten, failure: writeFailure?.message }
 }
 
 /** Why a replica cannot say that a token was not revoked, in words for developers; `undefined` if it can. */

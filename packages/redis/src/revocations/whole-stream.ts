@@ -1,4 +1,5 @@
 import { isLater, LOWEST_ID } from '../store/entry-id.ts'
+import type { Identity } from '../store/record.ts'
 import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { Stream } from '../store/stream.ts'
 import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
@@ -8,6 +9,8 @@ import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
 /** How much of the stream was read, from its first entry on. */
 export interface Reading {
   readonly identity: string | undefined
+  /** Whether that was made to be restored. */
+  readonly isMarked: boolean
   /** What the stream said of itself with the first page, and with the last one. */
   readonly start: StreamInfo
   readonly info: StreamInfo
@@ -22,20 +25,28 @@ export interface Reading {
 export async function readWhole(
   stream: Stream,
   size: number,
-  onPage: (entries: readonly StreamEntry[]) => unknown,
+  onPage: (entries: readonly StreamEntry[], identity: Identity | undefined) => unknown,
 ): Promise<Reading | 'absent' | 'changed'> {
   let reading: Reading | undefined
   for (;;) {
     const after = reading?.newest?.id ?? LOWEST_ID
-    const { identity, info, entries } = await stream.page({ after, count: size })
+    const isMarked = reading?.isMarked
+    const { identity, info, entries } = await stream.page({ after, count: size, isMarked })
     if (info === undefined) return reading === undefined ? 'absent' : 'changed'
-    reading ??= { identity: identity?.id, start: info, info, count: 0, newest: undefined }
+    reading ??= {
+      identity: identity?.id,
+      isMarked: identity?.isMarked === true,
+      start: info,
+      info,
+      count: 0,
+      newest: undefined,
+    }
     if (reading.identity !== identity?.id || hasSteppedBack(reading.info, info)) return 'changed'
     const count = reading.count + entries.length
     reading = { ...reading, info, count, newest: entries.at(-1) ?? reading.newest }
     const isEnd = entries.length < size
     if (isEnd && !isWhole(reading)) return 'changed'
-    await onPage(entries)
+    await onPage(entries, identity)
     if (isEnd) return reading
   }
 }

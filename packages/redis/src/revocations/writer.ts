@@ -13,8 +13,8 @@ import { whileWaiting } from '../store/time.ts'
 const TIMEOUT = 5
 
 export interface Writer {
-  /** @param record Names and values in turn. @throws RevocationStoreError */
-  append(record: readonly string[]): Promise<void>
+  /** @param record Names and values in turn. @returns The id. @throws RevocationStoreError */
+  append(record: readonly string[]): Promise<string>
   close(): void
 }
 
@@ -24,10 +24,11 @@ export function createWriter(connect: Connect, key: string, clock: Clock): Write
   let usedAt = -Infinity
   let isClosed = false
 
-  async function appendBy(used: Connection, record: readonly string[]): Promise<void> {
+  async function appendBy(used: Connection, record: readonly string[]): Promise<string> {
     try {
       const id = await openStream(key, used, TIMEOUT).append(record)
       if (id === undefined) throw new RevocationStoreError('no_stream')
+      return id
     } catch (error) {
       if (isBroken(error)) drop(used)
       throw error
@@ -47,11 +48,11 @@ export function createWriter(connect: Connect, key: string, clock: Clock): Write
       const isNew = connection === undefined
       connection ??= openConnection(connect, clock)
       try {
-        await appendBy(connection, record)
+        return await appendBy(connection, record)
       } catch (error) {
         if (isClosed || isNew || !mayHelp(error)) throw error
         connection ??= openConnection(connect, clock)
-        await appendBy(connection, record)
+        return await appendBy(connection, record)
       }
     },
     close() {
@@ -72,12 +73,17 @@ function mayHelp(error: unknown): boolean {
   return reason === 'unreachable' || reason === 'refused' || reason === 'closed'
 }
 
-/** @param onFull Told when the copy lacks room for what is in the stream. @returns Records one entry. @throws RevocationStoreError */
+/**
+ * @param onFull Told when the copy lacks room for what is in the stream.
+ * @param onAppended Told what the store has acknowledged.
+ * @returns Records one entry. @throws RevocationStoreError
+ */
 export function createRecorder(
   writer: Writer,
   index: LocalRevocations,
   max: number,
   onFull: (error: RevocationStoreError) => void,
+  onAppended: (id: string, record: readonly string[]) => void,
 ): (entry: RevocationEntry) => Promise<void> {
   /** What is being recorded at the moment: it will need room. */
   const underWay = new Set<RevocationEntry>()
@@ -104,7 +110,7 @@ export function createRecorder(
     if (!hasRoomFor(entry)) throw new RevocationStoreError('full', 'it was not recorded')
     underWay.add(entry)
     try {
-      await whileWaiting(writer.append(record))
+      onAppended(await whileWaiting(writer.append(record)), record)
       load(entry)
     } finally {
       underWay.delete(entry)

@@ -6,6 +6,8 @@ const TEXTS: Readonly<Record<RevocationStoreError['reason'], string>> = {
   no_stream:
     'the stream of revocations or its identity does not exist: an operator creates it with `portcullis-revocations create`',
   other_stream: 'the stream of revocations is not the one that was followed: it may lack entries',
+  restoring:
+    'the stream of revocations takes the place of one that was lost, and may lack entries: an operator ends that with `portcullis-revocations restore --finish`',
   incomplete:
     'the stream of revocations could not be read as a whole: it was away or went back while it was read',
   unreadable_record: 'the stream of revocations has a record that this version cannot read',
@@ -47,6 +49,8 @@ export class RevocationStoreError extends Error {
     | 'no_stream'
     /** The stream has another identity than the one that was followed. */
     | 'other_stream'
+    /** The stream replaces one that was lost, and is being restored. */
+    | 'restoring'
     /** The stream could not be read as a whole: each time it was away for a moment, or went back, while it was read. */
     | 'incomplete'
     /** The stream has a record that this version cannot read. */

@@ -48,6 +48,19 @@ export function restWhenFull(
   return { soonest: pause(10 * took), longest: pause(100 * took) }
 }
 
+/**
+ * Before a process writes back what a stream lacks: by then sentinels agree who the primary is, and others may have written it. Before
+ * each page the same in small.
+ *
+ * @param random From 0 to 1.
+ */
+export function writeBackPauses(
+  maxStaleness: number,
+  random: number,
+): { readonly first: number; readonly page: number } {
+  return { first: spread(maxStaleness / 2, random), page: spread(0.1, random) }
+}
+
 /** Wider than after a failure of HTTP: a fleet that has lost its store loses it at the same moment. */
 function spread(seconds: number, random: number): number {
   return drawn(seconds, 0.5, 1, random)

@@ -8,20 +8,44 @@ const VERSION = '1'
 /** The first entry of a stream: its id is fixed, so that trimming from the old end removes it before anything else. */
 export const IDENTITY_ID = '0-1'
 
+/**
+ * The entry that stands as long as a stream that replaces another is being restored. To end that takes the right to delete, which only
+ * operators have: whoever can append can make processes refuse more, and nothing else.
+ */
+export const MARK_ID = '0-2'
+
 /** Names one stream for its whole life. A stream that was lost and made again has another. */
 export interface Identity {
   readonly id: string
   /** The identities of streams that were lost, and that this one takes the place of. */
   readonly replaces: readonly string[]
+  /** Whether it was made to be restored: it is, as long as the entry `MARK_ID` is there. */
+  readonly isMarked: boolean
+}
+
+/** What a process says when it has written back what the stream lacked. */
+export interface Contribution {
+  readonly process: string
+  /** How many entries it has appended. */
+  readonly entries: number
+  /** In which state it was when it last followed the former stream. */
+  readonly former: string
 }
 
 export type StreamRecord =
   | { readonly kind: 'revocation'; readonly entry: RevocationEntry }
   | { readonly kind: 'identity'; readonly identity: Identity }
+  | { readonly kind: 'contribution'; readonly contribution: Contribution }
+  | { readonly kind: 'mark' }
   /** It is ours, but of a later version or damaged: it may revoke anything. */
   | { readonly kind: 'unreadable' }
   /** It has no `v`: somebody else's. */
   | { readonly kind: 'foreign' }
+
+/** What notes begin with. They have no `v`: versions that know no notes would call those unreadable, and refuse everything. */
+const NOTE = 'portcullis'
+const RESTORING = 'restoring'
+const WRITTEN_BACK = 'written_back'
 
 const FOREIGN: StreamRecord = { kind: 'foreign' }
 const UNREADABLE: StreamRecord = { kind: 'unreadable' }
@@ -35,7 +59,7 @@ type Fields = ReadonlyMap<string, string>
 export function readRecord(list: readonly string[]): StreamRecord {
   const fields = new Map<string, string>()
   for (let at = 0; at + 1 < list.length; at += 2) fields.set(list[at] ?? '', list[at + 1] ?? '')
-  if (!fields.has('v')) return FOREIGN
+  if (!fields.has('v')) return readNote(fields)
   // A name that is there twice has two readings.
   if (fields.get('v') !== VERSION || fields.size * 2 !== list.length) return UNREADABLE
   switch (fields.get('type')) {
@@ -72,9 +96,18 @@ function fieldsOf(entry: RevocationEntry): Readonly<Record<string, string | numb
   return { iss, sub, client_id, sid, time, until }
 }
 
-export function writeIdentity({ id, replaces }: Identity): readonly string[] {
+export function writeIdentity({ id, replaces, isMarked }: Identity): readonly string[] {
   const former = replaces.length === 0 ? undefined : replaces.join(' ')
-  return listOf({ v: VERSION, type: 'identity', id, replaces: former })
+  const restoring = isMarked ? 'yes' : undefined
+  return listOf({ v: VERSION, type: 'identity', id, replaces: former, restoring })
+}
+
+export function writeMark(): readonly string[] {
+  return listOf({ [NOTE]: RESTORING })
+}
+
+export function writeContribution({ process, entries, former }: Contribution): readonly string[] {
+  return listOf({ [NOTE]: WRITTEN_BACK, process, entries, former })
 }
 
 function listOf(fields: Readonly<Record<string, string | number | undefined>>): string[] {
@@ -86,7 +119,17 @@ function listOf(fields: Readonly<Record<string, string | number | undefined>>): 
 function readIdentity(fields: Fields): StreamRecord {
   const id = fields.get('id') ?? ''
   const replaces = (fields.get('replaces') ?? '').split(' ').filter((each) => each !== '')
-  return id === '' ? UNREADABLE : { kind: 'identity', identity: { id, replaces } }
+  const isMarked = fields.has('restoring')
+  return id === '' ? UNREADABLE : { kind: 'identity', identity: { id, replaces, isMarked } }
+}
+
+function readNote(fields: Fields): StreamRecord {
+  if (fields.get(NOTE) === RESTORING) return { kind: 'mark' }
+  if (fields.get(NOTE) !== WRITTEN_BACK) return FOREIGN
+  const { process, former } = textsIn(fields, 'process', 'former')
+  const entries = numberIn(fields, 'entries')
+  if (process === undefined || former === undefined || typeof entries !== 'number') return FOREIGN
+  return { kind: 'contribution', contribution: { process, entries, former } }
 }
 
 function readToken(fields: Fields): StreamRecord {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Connection } from './connection.ts'
 import { RevocationStoreError, storeError } from './errors.ts'
-import { type Identity, IDENTITY_ID, readRecord } from './record.ts'
+import { type Identity, IDENTITY_ID, MARK_ID, readRecord } from './record.ts'
 import { entriesOf, infoOf, listIn, type StreamEntry, type StreamInfo } from './stream-replies.ts'
 
 // Reports: entries of the stream, and what it says of itself at the same moment.
@@ -14,6 +14,8 @@ export interface Question {
   readonly count: number
   /** One entry more. */
   readonly anchor?: string | undefined
+  /** Whether the stream is known to have been made to be restored. */
+  readonly isMarked?: boolean | undefined
 }
 
 /** The answer of a primary. All of it is of one moment: nothing has changed the stream between. */
@@ -24,28 +26,53 @@ export interface StreamReport {
   readonly entries: readonly StreamEntry[]
   /** `undefined`: it is not there. */
   readonly anchor: StreamEntry | undefined
+  /** Whether the stream takes the place of one that was lost, and no operator has ended that yet. */
+  readonly isRestoring: boolean
 }
 
-/** @param timeout Of each answer. Seconds. */
+/**
+ * @param timeout Of each answer. Seconds.
+ * @param name What operators see of the connection, by `CLIENT LIST`.
+ */
 export async function reportOn(
   key: string,
-  { after, count, anchor }: Question,
+  question: Question,
   connection: Connection,
   timeout: number,
+  name: string | undefined,
 ): Promise<StreamReport> {
   const ask: Ask = async (...command) => await connection.ask(command, timeout)
+  const report = await askOnce(key, question, ask, name)
+  // The mark must be of the same moment as the identity: of a stream that is away since then, it would seem to be removed.
+  if (report.identity?.isMarked !== true || question.isMarked === true) return report
+  return await askOnce(key, { ...question, isMarked: true }, ask, name)
+}
+
+async function askOnce(
+  key: string,
+  { after, count, anchor, isMarked = false }: Question,
+  ask: Ask,
+  name: string | undefined,
+): Promise<StreamReport> {
   const info = ['XINFO', 'STREAM', key]
   const ranges = [
     ['XRANGE', key, `(${after}`, '+', 'COUNT', String(count)],
+    ...(isMarked ? [['XRANGE', key, MARK_ID, MARK_ID]] : []),
     ...(anchor === undefined ? [] : [['XRANGE', key, anchor, anchor]]),
   ]
-  const [replies] = await Promise.all([ofOneMoment(info, ranges, ask), checkRole(ask)])
-  const [said, entries, found = []] = replies
+  const [replies] = await Promise.all([ofOneMoment(info, ranges, ask), checkRole(ask, name)])
+  const [said, entries, ...others] = replies
+  const mark = isMarked ? others.shift() : undefined
+  const [found = []] = others
   const stated = infoOf(said)
   const record = stated?.first && readRecord(stated.first.fields)
   const isIdentity = stated?.first?.id === IDENTITY_ID && record?.kind === 'identity'
+  const identity = isIdentity ? record.identity : undefined
+  // Another one between the two questions was made to be restored, and its mark was not asked for.
+  const isRestoring = mark === undefined || entriesOf(mark).length > 0
   return {
-    identity: isIdentity ? record.identity : undefined,
+    identity,
+    isRestoring: identity?.isMarked === true && isRestoring,
     info: stated,
     entries: entriesOf(entries),
     anchor: entriesOf(found).at(0),
@@ -80,8 +107,10 @@ async function ofOneMoment(
 }
 
 /** A replica answers as well as a primary does, however far it lags behind, and a primary may become one. */
-async function checkRole(ask: Ask): Promise<void> {
-  const reply = listIn(await ask('HELLO'))
+async function checkRole(ask: Ask, name: string | undefined): Promise<void> {
+  // `CLIENT SETNAME` would be another right of the user.
+  const words = name === undefined ? [] : ['2', 'SETNAME', name]
+  const reply = listIn(await ask('HELLO', ...words))
   const role = reply[reply.indexOf('role') + 1]
   if (role !== 'master') throw new RevocationStoreError('refused', 'it is a replica')
 }

@@ -55,7 +55,7 @@ test.each<[string, readonly RevocationEntry[], readonly number[]]>([
 
 test('an identity, records of others and records that cannot be read stay', () => {
   const stream = [
-    { id: '0-1', fields: writeIdentity({ id: 'a', replaces: [] }) },
+    { id: '0-1', fields: writeIdentity({ id: 'a', replaces: [], isMarked: false }) },
     { id: '1-0', fields: ['hello', 'world'] },
     { id: '2-0', fields: ['v', '2'] },
   ]

@@ -107,7 +107,7 @@ test('create leaves a stream alone that has lost its identity, and says what to 
   store.add(tokenRecord('a'))
   const { code, said } = await portcullis('create')
   expect(code).toBe(1)
-  expect(said).toContain('Save its entries with `export`')
+  expect(said).toContain('RENAME the key, `create --replaces`')
 })
 
 test.each([
@@ -375,7 +375,7 @@ test('--stream names another key', async () => {
 })
 
 test.each([
-  ['', 'no command, known are create, revoke'],
+  ['', 'no command, known are create, restore, revoke'],
   ['destroy', 'unknown command destroy'],
   ['status now', 'unknown command status now'],
   ['constructor', 'unknown command constructor'],

@@ -26,13 +26,14 @@ const INFO: StreamInfo = {
   newest: ANCHOR,
 }
 const READ = { last: '20-0', anchor: ANCHOR }
-const REPORTED = { identity: 'first', info: INFO, unread: 0 }
+const REPORTED = { identity: 'first', isMarked: false, info: INFO, unread: 0 }
 const POSITION: Position = { read: READ, reported: REPORTED, lead: 0 }
 const REPORT: StreamReport = {
-  identity: { id: 'first', replaces: [] },
+  identity: { id: 'first', replaces: [], isMarked: false },
   info: INFO,
   entries: [],
   anchor: ANCHOR,
+  isRestoring: false,
 }
 /** Of one page. */
 const COUNT = 2
@@ -108,7 +109,7 @@ describe('after a report', () => {
     [
       'the identity is another',
       'identity',
-      { ...REPORT, identity: { id: 'second', replaces: ['first'] } },
+      { ...REPORT, identity: { id: 'second', replaces: ['first'], isMarked: false } },
       POSITION,
     ],
     ['the identity is gone', 'identity', { ...REPORT, identity: undefined }, POSITION],
@@ -163,12 +164,24 @@ test.each([
 
 test.each([
   ['no identity yet, none now', undefined, undefined, undefined, 'missing'],
-  ['no identity yet', undefined, { id: 'b', replaces: [] }, 'b', 'sound'],
-  ['the same', 'a', { id: 'a', replaces: [] }, 'a', 'sound'],
+  ['no identity yet', undefined, { id: 'b', replaces: [], isMarked: false }, 'b', 'sound'],
+  ['the same', 'a', { id: 'a', replaces: [], isMarked: false }, 'a', 'sound'],
   ['none any more', 'a', undefined, 'a', 'missing'],
-  ['another', 'a', { id: 'b', replaces: [] }, 'a', 'replaced'],
-  ['another that replaces a third', 'a', { id: 'b', replaces: ['c'] }, 'a', 'replaced'],
-  ['another that replaces it', 'a', { id: 'b', replaces: ['c', 'a'] }, 'b', 'sound'],
+  ['another', 'a', { id: 'b', replaces: [], isMarked: false }, 'a', 'replaced'],
+  [
+    'another that replaces a third',
+    'a',
+    { id: 'b', replaces: ['c'], isMarked: false },
+    'a',
+    'replaced',
+  ],
+  [
+    'another that replaces it',
+    'a',
+    { id: 'b', replaces: ['c', 'a'], isMarked: false },
+    'b',
+    'sound',
+  ],
 ])('identity: %s', (_, known, seen, identity, store) => {
   expect(adopt(known, seen)).toEqual({ identity, store })
 })

@@ -8,6 +8,7 @@ import {
   replicatedRevocations,
 } from '../../src/revocations/redis-revocations.ts'
 import { isLater } from '../../src/store/entry-id.ts'
+import { MARK_ID } from '../../src/store/record.ts'
 import { type FakeStore, fakeStore, KEY } from '../store/fake-store.ts'
 import { ISS, MAX_STALENESS, tokenRecord } from './processes.ts'
 
@@ -46,6 +47,8 @@ type Event =
         | 'lose'
         | 'create'
         | 'replace'
+        | 'restore'
+        | 'finish'
     }
 
 const simple = fc.constantFrom<Event>(
@@ -65,6 +68,8 @@ const simple = fc.constantFrom<Event>(
       'lose',
       'create',
       'replace',
+      'restore',
+      'finish',
     ] as const
   ).map((kind) => ({ kind })),
 )
@@ -232,12 +237,17 @@ function disturb(world: World, kind: string): void {
   else if (kind === 'lose') {
     store.cut()
     store.data = new Map()
-  } else if (!store.data.has(KEY) && (kind === 'create' || kind === 'replace')) {
+  } else if (kind === 'finish') store.delete(MARK_ID)
+  else if (!store.data.has(KEY) && MAKING.has(kind)) {
     const former = Array.from({ length: world.streams + 1 }, (_, at) => `stream-${at}`)
     world.streams += 1
-    store.create(`stream-${world.streams}`, kind === 'replace' ? former : [])
+    const replaces = kind === 'create' ? [] : former
+    store.create(`stream-${world.streams}`, replaces, kind === 'restore')
   }
 }
+
+/** As `create` makes a stream, as an earlier version made one that replaces others, and as this one does. */
+const MAKING: ReadonlySet<string> = new Set(['create', 'replace', 'restore'])
 
 /** Another primary, whose clock is a second behind, takes an entry that the store does not get. */
 function fork(world: World): FakeStore['data'] {
@@ -292,7 +302,7 @@ test(
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 40 }), async (events) => {
         const world = createWorld()
-        const { store, replica } = world
+        const { store, replica, certain } = world
         try {
           for (const each of events) await play(world, each)
           await pass(world, 5)
@@ -300,9 +310,15 @@ test(
           store.delay = 0
           store.before = () => undefined
           store.data = new Map()
-          disturb(world, 'replace')
-          await pass(world, MAX_STALENESS + 3)
+          disturb(world, 'restore')
+          await pass(world, 2 * MAX_STALENESS)
+          expect(['current', 'restoring']).toContain(replica.status().state)
+          disturb(world, 'finish')
+          await pass(world, MAX_STALENESS)
           expect(replica.status()).toMatchObject({ state: 'current', failures: 0 })
+          // Everything that must be refused was written back.
+          const held = jtisIn(store.data)
+          expect([...certain].filter((jti) => !held.has(jti))).toEqual([])
           expect(store.open()).toBeLessThanOrEqual(2)
         } finally {
           await replica.close()

@@ -1,10 +1,13 @@
 import { type ManualClock, manualClock } from '@portcullis/testing'
 import { onTestFinished } from 'vitest'
 
+import { run } from '../../src/program/program.ts'
 import {
   type RedisRevocations,
   replicatedRevocations,
 } from '../../src/revocations/redis-revocations.ts'
+import type { Connect, Transport } from '../../src/store/connection.ts'
+import { readRecord } from '../../src/store/record.ts'
 import { type FakeStore, fakeStore, KEY } from '../store/fake-store.ts'
 
 export const ISS = 'https://auth.test'
@@ -15,6 +18,10 @@ interface Processes {
   readonly store: FakeStore
   /** A process that begins to follow the store. */
   start: (options?: {
+    identity?: string
+    /** Its way to the store, where it is another. */
+    connect?: Connect
+    random?: () => number
     whenStale?: 'refuse' | 'accept'
     max?: number
     /** Entries of a page. */
@@ -29,9 +36,10 @@ export function processes(): Processes {
   return {
     clock,
     store,
-    start({ whenStale = 'refuse', max = 1000, page } = {}) {
-      const settings = { stream: KEY, maxStaleness: MAX_STALENESS, whenStale, max, clock }
-      const started = replicatedRevocations(settings, store.connect, () => 1, page)
+    start({ identity, connect, random, whenStale = 'refuse', max = 1000, page } = {}) {
+      const settings = { stream: KEY, identity, maxStaleness: MAX_STALENESS, whenStale, max, clock }
+      const way = connect ?? store.connect
+      const started = replicatedRevocations(settings, way, random ?? (() => 1), page)
       onTestFinished(async () => {
         await started.close()
       })
@@ -49,7 +57,81 @@ export async function following(): Promise<Processes & { readonly replica: Redis
   return { ...made, replica }
 }
 
+interface Operated {
+  readonly code: number
+  readonly said: string
+  /** What the first line that is printed says. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Runs `portcullis-revocations` with a store. */
+export function operatorOf(store: FakeStore): (command: string) => Promise<Operated> {
+  return async (command) => {
+    const printed: string[] = []
+    const said: string[] = []
+    const code = await run(command.split(' '), {
+      environment: { REDIS_URL: 'redis://127.0.0.1' },
+      input: (async function* () {})(),
+      connect: () => store.connect,
+      print: (line) => printed.push(line),
+      say: (line) => said.push(line),
+    })
+    const data = JSON.parse(printed[0] ?? '{}') as Readonly<Record<string, unknown>>
+    return { code, said: said.join('\n'), data }
+  }
+}
+
 export function tokenRecord(jti: string, exp?: number): readonly string[] {
   const end = exp === undefined ? [] : ['exp', String(exp)]
   return ['v', '1', 'type', 'token', 'iss', ISS, 'jti', jti, ...end]
+}
+
+/** The way of one process to the store. */
+export interface Way {
+  readonly connect: Connect
+  /** The commands that its user may not send. */
+  readonly forbidden: Set<string>
+  isDown: boolean
+  cut(): void
+}
+
+export function wayTo(store: FakeStore): Way {
+  const open = new Set<Transport>()
+  const way: Way = {
+    forbidden: new Set(),
+    isDown: false,
+    cut() {
+      for (const each of open) each.destroy()
+    },
+    connect() {
+      const transport = store.connect()
+      open.add(transport)
+      return {
+        async send(command) {
+          if (way.isDown) throw new Error('Socket closed unexpectedly')
+          if (way.forbidden.has(command[0] ?? ''))
+            throw new Error('NOPERM this user has no permissions')
+          return await transport.send(command)
+        },
+        destroy() {
+          open.delete(transport)
+          transport.destroy()
+        },
+      }
+    },
+  }
+  return way
+}
+
+/** Of the tokens that the stream has revoked, as often as it has. */
+export function jtiListIn(store: FakeStore): readonly string[] {
+  const entries = store.data.get(KEY)?.entries ?? []
+  return entries.flatMap(({ fields }) => {
+    const record = readRecord(fields)
+    return record.kind === 'revocation' && record.entry.type === 'token' ? [record.entry.jti] : []
+  })
+}
+
+export function jtisIn(store: FakeStore): ReadonlySet<string> {
+  return new Set(jtiListIn(store))
 }

@@ -272,7 +272,7 @@ test('it has no identity, and is emptied before its last page: it is whole, and 
 
 test('an identity that is not the first entry is none', async () => {
   const store = fakeStore(manualClock())
-  store.add(writeIdentity({ id: 'later', replaces: [] }))
+  store.add(writeIdentity({ id: 'later', replaces: [], isMarked: false }))
   const reading = await readWhole(streamOf(store), SIZE, () => undefined)
   expect(reading).toMatchObject({ identity: undefined, count: 1 })
 })

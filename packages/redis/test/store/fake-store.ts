@@ -2,7 +2,7 @@ import type { Clock } from '@portcullis/core'
 
 import type { Connect } from '../../src/store/connection.ts'
 import { isLater } from '../../src/store/entry-id.ts'
-import { IDENTITY_ID, writeIdentity } from '../../src/store/record.ts'
+import { IDENTITY_ID, MARK_ID, writeIdentity, writeMark } from '../../src/store/record.ts'
 
 // A store in memory that answers the commands of streams as Redis 7 does, in virtual time, and fails in the ways that are asked.
 
@@ -52,7 +52,8 @@ export interface FakeStore {
   before: (name: string, nth: number) => void
   connections: () => number
   open: () => number
-  create: (id: string, replaces?: readonly string[]) => void
+  /** @param isMarked Whether it is to be restored, as `create --replaces` makes it. */
+  create: (id: string, replaces?: readonly string[], isMarked?: boolean) => void
   /** Appends like any writer. @param id By default the next one of the time. */
   add: (fields: readonly string[], id?: string) => string
   delete: (...ids: readonly string[]) => void
@@ -68,6 +69,10 @@ const NO_STREAM: StreamData = { entries: [], last: '0-0', maxDeleted: '0-0', add
 export function fakeStore(clock: Clock): FakeStore {
   const transports = new Set<(error: Error) => void>()
   const blocked = new Set<Blocked>()
+  /** Of those that are open. */
+  const names = new Map<(error: Error) => void, string>()
+  /** The last command of each. */
+  const lastOf = new Map<(error: Error) => void, string>()
   let connections = 0
 
   const store: FakeStore = {
@@ -80,7 +85,10 @@ export function fakeStore(clock: Clock): FakeStore {
     before: () => undefined,
     connections: () => connections,
     open: () => transports.size,
-    create: (id, replaces = []) => put(KEY, IDENTITY_ID, writeIdentity({ id, replaces })),
+    create(id, replaces = [], isMarked = false) {
+      put(KEY, IDENTITY_ID, writeIdentity({ id, replaces, isMarked }))
+      if (isMarked) put(KEY, MARK_ID, writeMark())
+    },
     add: (fields, id) => put(KEY, id, fields),
     delete: (...ids) => remove(KEY, ids),
     trim(length) {
@@ -97,6 +105,8 @@ export function fakeStore(clock: Clock): FakeStore {
       const isRefused = store.mode === 'unreachable'
       function end(error: Error): void {
         transports.delete(end)
+        names.delete(end)
+        lastOf.delete(end)
         for (const reject of pending) reject(error)
       }
       if (!isRefused) transports.add(end)
@@ -112,7 +122,8 @@ export function fakeStore(clock: Clock): FakeStore {
               else resolve(reply)
             }
             later(() => {
-              const [name] = command
+              const [name = ''] = command
+              lastOf.set(end, name.toLowerCase())
               if (name === 'MULTI') queued = []
               else if (name === 'EXEC') {
                 perform(command, answer, queued)
@@ -124,6 +135,7 @@ export function fakeStore(clock: Clock): FakeStore {
                 })
                 return
               } else if (queued !== undefined) queued.push(command)
+              else if (name === 'HELLO' && command.length > 2) names.set(end, command[3] ?? '')
               if (queued === undefined) perform(command, answer)
               else if (store.mode !== 'silent') later(() => answer('QUEUED'))
             })
@@ -177,6 +189,13 @@ export function fakeStore(clock: Clock): FakeStore {
     const [first = '', second = '', third = '', ...others] = args
     if (name === 'HELLO')
       return ['proto', 2, 'role', store.mode === 'replica' ? 'replica' : 'master']
+    if (name === 'CLIENT') {
+      const lines = [...transports].map(
+        (each) =>
+          `id=1 name=${names.get(each) ?? ''} cmd=${lastOf.get(each) ?? 'hello'} user=api\n`,
+      )
+      return lines.join('')
+    }
     if (name === 'XINFO') return infoOf(store.data.get(second))
     if (name === 'XRANGE') return range(first, second, third, Number(others[1] ?? Infinity))
     if (name === 'TIME') return [String(Math.floor(clock.now() + store.ahead)), '0']

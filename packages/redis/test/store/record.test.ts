@@ -67,8 +67,8 @@ test.each([
 })
 
 test.each([
-  { id: 'a', replaces: [] },
-  { id: 'a', replaces: ['b', 'c'] },
+  { id: 'a', replaces: [], isMarked: false },
+  { id: 'a', replaces: ['b', 'c'], isMarked: true },
 ])('an identity is read as it was written: $replaces', (identity) => {
   expect(readRecord(writeIdentity(identity))).toEqual({ kind: 'identity', identity })
 })

@@ -1,0 +1,160 @@
+import type { LocalRevocations, RevocationEntry } from '@portcullis/core'
+
+import type { LoadTrigger, RevocationsMessage } from './diagnostics.ts'
+import type { ReplicaState } from './following.ts'
+
+// What a stream lacks after a loss or a fail-over, and who writes it back: pure functions. Entries only grow and the largest time counts,
+// so to write back what is known brings nothing back to life. What can lie is that a stream has everything: only an operator says so.
+// Times are seconds.
+
+/** What the stream may have lost when it was read from its beginning for one of these. */
+const LOSSES: ReadonlySet<LoadTrigger> = new Set(['start', 'identity', 'step_back', 'history'])
+
+/** Whether entries that this process knows may be missing in what was read. @param state Before that. */
+export function mayLack({ freshAt }: Pick<ReplicaState, 'freshAt'>, trigger: LoadTrigger): boolean {
+  return freshAt !== undefined && LOSSES.has(trigger)
+}
+
+/**
+ * In which state the followed stream was left, once it is found to be gone. @param word Of this moment.
+ */
+export function partedIn(
+  { parted, store }: Pick<ReplicaState, 'parted' | 'store'>,
+  word: RevocationsMessage['state'],
+): ReplicaState['parted'] {
+  return parted ?? (store === 'sound' ? word : undefined)
+}
+
+/**
+ * Whether it is not known what was revoked until an operator has ended the restoration: for whoever never read the stream that was
+ * lost, or not all of it.
+ */
+export function isHeldBack({
+  isRestoring,
+  former,
+}: Pick<ReplicaState, 'isRestoring' | 'former'>): boolean {
+  return isRestoring && former !== 'current'
+}
+
+/** Whether there may be something to write back, into a stream that is or replaces the one that was followed. */
+export function isOwed({
+  losses,
+  settled,
+  store,
+  identity,
+  position,
+  isClosed,
+}: Pick<
+  ReplicaState,
+  'losses' | 'settled' | 'store' | 'identity' | 'position' | 'isClosed'
+>): boolean {
+  const isOurs = store === 'sound' && position?.reported.identity === identity
+  return losses > settled && isOurs && !isClosed
+}
+
+/** The longest `clockTolerance` of a verifier: so long after its `exp` a token may still be accepted. */
+const TOLERANCE = 600
+/** How far the clocks of machines may differ. */
+const CLOCK_DIFFERENCE = 300
+
+/** From when on an entry revokes nothing any more. */
+export function endOf(entry: RevocationEntry): number {
+  return entry.type === 'issued_before'
+    ? (entry.until ?? Infinity)
+    : (entry.exp ?? Infinity) + TOLERANCE
+}
+
+/** By whatever clock. */
+export function hasLapsed(entry: RevocationEntry, now: number): boolean {
+  return endOf(entry) + CLOCK_DIFFERENCE < now
+}
+
+/** Whether others revoke all that an entry does, until its end. @param others What the stream is known to have. */
+export function covers(
+  others: Pick<LocalRevocations, 'statusOf'>,
+  entry: RevocationEntry,
+): boolean {
+  // At the very last moment, since another one may lapse earlier.
+  const last = before(Math.min(endOf(entry), Number.MAX_VALUE))
+  const { iss } = entry
+  const issuer = iss === undefined ? {} : { iss }
+  if (entry.type === 'issued_before') {
+    const { sub, client_id, sid, time } = entry
+    const owner = { ...(sub === undefined ? {} : { sub }), ...(sid === undefined ? {} : { sid }) }
+    const client = client_id === undefined ? {} : { client_id }
+    const claims = { ...issuer, ...owner, ...client, iat: before(time) }
+    return others.statusOf(claims, last) === 'revoked'
+  }
+  // Nothing that was issued before a time: when this token was, is not known.
+  const iat = Infinity
+  return entry.type === 'token'
+    ? others.statusOf({ ...issuer, jti: entry.jti, iat }, last) === 'revoked'
+    : others.statusOf({ ...issuer, iat }, last, entry.digest) === 'revoked'
+}
+
+/** A number that is hardly smaller. */
+function before(time: number): number {
+  return time - Math.max(Math.abs(time) * Number.EPSILON, Number.MIN_VALUE)
+}
+
+/** What a process says of itself in the name of its connection, for the operator who ends a restoration. */
+export interface Standing {
+  readonly process: string
+  /** Of the stream that it follows. */
+  readonly identity: string
+  /**
+   * `follows`: it has not noticed that anything was lost. `lost`: it has not seen the stream yet that replaces its own. `writing`: it has still to write back. `written`, `failed`: so did it
+   * end. `joined`: it has nothing, since it did not follow the stream that was lost.
+   */
+  readonly word: 'follows' | 'lost' | 'writing' | 'written' | 'failed' | 'joined'
+  /** In which state it was when it last followed the former stream. */
+  readonly former: string
+}
+
+const NAME = 'portcullis-revocations'
+
+/**
+ * Said all the time, not only after a loss: whoever has not noticed it yet must not be overlooked. `undefined`: it knows no stream.
+ */
+export function standingOf(
+  process: string,
+  state: Pick<
+    ReplicaState,
+    'isRestoring' | 'former' | 'parted' | 'identity' | 'losses' | 'settled' | 'writeFailure'
+  >,
+): Standing | undefined {
+  const { isRestoring, parted, identity, losses, settled, writeFailure } = state
+  if (identity === undefined) return undefined
+  if (parted !== undefined) return { process, identity, word: 'lost', former: parted }
+  const former = state.former ?? 'none'
+  if (!isRestoring) return { process, identity, word: 'follows', former }
+  if (state.former === undefined) return { process, identity, word: 'joined', former }
+  if (losses === settled) return { process, identity, word: 'written', former }
+  return { process, identity, word: writeFailure === undefined ? 'writing' : 'failed', former }
+}
+
+/** Without spaces, as a name of a connection must be. */
+export function nameOf({ process, identity, word, former }: Standing): string {
+  return [NAME, process, encodeURIComponent(identity), word, former].join(':')
+}
+
+export function standingIn(name: string): Standing | undefined {
+  const [kind, process, identity, word, former] = name.split(':')
+  if (kind !== NAME || !process || identity === undefined || !former) return undefined
+  if (word === undefined || !WORDS.has(word)) return undefined
+  try {
+    const standing = { process, identity: decodeURIComponent(identity), former }
+    return { ...standing, word: word as Standing['word'] } // one of them
+  } catch {
+    return undefined
+  }
+}
+
+const WORDS: ReadonlySet<string> = new Set([
+  'follows',
+  'lost',
+  'writing',
+  'written',
+  'failed',
+  'joined',
+] satisfies Standing['word'][])
