@@ -112,7 +112,6 @@ export function createCalls<Item extends { readonly name: string }, Result, Outc
     for (let next = queue.next(); next !== undefined; next = queue.next()) {
       const step = nextStep()
       if (step.word === 'full' || step.word === 'pause') {
-        stopTimer()
         if (step.seconds < Infinity) cancelTimer = clock.after(step.seconds, beginNext)
         return
       }

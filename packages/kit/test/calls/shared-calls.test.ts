@@ -230,6 +230,18 @@ describe('a probe', () => {
     },
   )
 
+  test.each([
+    [true, ['a']],
+    [false, ['a', 'good']],
+  ])('begins behind a call, unless that ends with its request: %s', async (ends, expected) => {
+    const { ask, begun, names, want } = withProbe(ends)
+    want(undefined)
+    const { outcome } = ask('a')
+    want('good')
+    await begun[0]?.answer('well')
+    expect([await outcome, names()]).toEqual(['well', expected])
+  })
+
   test('that may have ended with its request is replaced', () => {
     const { ask, calls, names } = withProbe(true)
     calls.renew({ name: 'a' })
