@@ -30,7 +30,7 @@ revocation  | ground refusal claims                                             
 dpop        | ground refusal algorithms keys token claims                                |                | proof-check
 verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options verifier-parts key-search verified-tokens internals revocation-watch
 issuers     | refusal report token claims verifier                                |                |
-requirement | ground refusal claims                                                      | verifier       | requirement-list details
+requirement | ground refusal claims                                                      | verifier       | requirement-list details granted-scopes
 request     | ground refusal report claims possession dpop verifier requirement          |                |
 explain     | refusal algorithms keys token claims possession revocation verifier |                |
 

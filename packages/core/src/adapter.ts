@@ -3,6 +3,7 @@
 export { checkGuardOptions } from './request/guard-options.ts'
 export { hasPassed, isAtOnce, requireAudience } from './request/http.ts'
 export { checkMetadata } from './refusal/resource-metadata.ts'
+export type { ClientAudience } from './request/resource.ts'
 export { targetOf } from './request/proven-request.ts'
 export { checkRequirementList } from './requirement/requirement-list.ts'
 export { audiencesOf, proverOf } from './verifier/internals.ts'

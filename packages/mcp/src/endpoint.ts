@@ -53,10 +53,10 @@ interface AnsweredSession {
 }
 
 export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOptions): Endpoint {
-  const { guard, metadata, path, requirement, resource, tools, clientIdClaims } = options
+  const { guard, metadata, path, requirement, resource, audience, clients, tools } = options
   const parts = { resource, metadataUrl: metadata.url }
   const sessions = options.sessions && createSessions(options.sessions, toldTo(options))
-  const ownerOf = createOwners(verifier, { clientIdClaims, owner: sessions && options.owner })
+  const ownerOf = createOwners(verifier, { ...options, owner: sessions && options.owner })
 
   async function admit({ request, subject, sessionId }: AskedRequest) {
     const auth = await authenticateRequest(verifier, request, guard as object, subject)
@@ -64,7 +64,7 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
     // Mistake `the request is anonymous`: A verifier of your own let a request without a token through to an MCP endpoint. Each
     // request needs one.
     if (auth === undefined) throw new TypeError('the request is anonymous')
-    requireAudience(subject, resource)
+    requireAudience(subject, audience, clients)
     const owner = ownerOf(auth)
     if (sessionId !== undefined && sessions !== undefined) {
       const status = sessions.statusOf(sessionId, owner)
@@ -83,7 +83,8 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
 
   return {
     placeOf(asked) {
-      if (asked === metadata.path) return 'metadata'
+      // Clients write a slash at the end or leave it out, whatever they were told.
+      if (withoutSlash(asked) === withoutSlash(metadata.path)) return 'metadata'
       return asked === path ? 'endpoint' : undefined
     },
     admit,
@@ -104,6 +105,10 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
       }
     },
   }
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 function toldTo({ onSessionEnd }: CheckedOptions): CheckedOptions['onSessionEnd'] {

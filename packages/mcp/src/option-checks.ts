@@ -46,6 +46,13 @@ export const isServers: OptionCheck = (value) => {
   return complaints.find((each) => each !== undefined)
 }
 
+/** What a scope is made of is checked by the guard. */
+export const isScope: OptionCheck = (value) => {
+  const scopes = typeof value === 'string' ? value.split(' ') : ['']
+  if (scopes.includes('')) return 'must be a space-separated list of scopes'
+  return scopes.includes('offline_access') ? OFFLINE_ACCESS : undefined
+}
+
 export const isScopes: OptionCheck = (value) =>
   isTextList(value) ??
   ((value as readonly unknown[]).includes('offline_access') ? OFFLINE_ACCESS : undefined)

@@ -7,7 +7,13 @@ import {
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
-import { audiencesOf, checkGuardOptions, checkRequirementList } from '@portcullis/core/adapter'
+import {
+  checkGuardOptions,
+  checkRequirementList,
+  type ClientAudience,
+} from '@portcullis/core/adapter'
+import { isJsonObject } from '@portcullis/kit/json'
+import { checkIssuer, endpointReader } from '@portcullis/kit/metadata'
 import {
   checkOptions,
   countUpTo,
@@ -19,7 +25,16 @@ import {
   ownMembers,
 } from '@portcullis/kit/options'
 
-import { isPath, isRequirement, isScopes, isServers, isSessions, isTools } from './option-checks.ts'
+import { audienceOf, checkAudiences, isAudience } from './audience.ts'
+import {
+  isPath,
+  isRequirement,
+  isScope,
+  isScopes,
+  isServers,
+  isSessions,
+  isTools,
+} from './option-checks.ts'
 import type { SessionLimits } from './sessions.ts'
 
 // The options of an endpoint: their types, their checks at start-up, and their defaults.
@@ -44,11 +59,22 @@ export interface EndpointOptions<Subject = object> extends Pick<
   'dpop' | 'mutualTls' | 'onRefusal' | 'realm'
 > {
   /**
-   * The resource identifier: the URL that clients know this server by: https, or this machine, without a fragment. Each token must name exactly
-   * this text in `aud`, whatever else its verifier accepts.
-   * @see RFC 8707 section 2; RFC 9728 section 1.2
+   * The resource identifier: the URL that clients know this server by: https, or this machine, without a fragment.
+   * @see RFC 9728 section 1.2
    */
   resource: string
+  /**
+   * What tokens for this server name in `aud`, whatever else their verifier accepts: one of these texts, letter by letter. For an
+   * issuer that writes no `aud` (Cognito): `{ clientIds: ['app1'], scope: 'files/read' }`. Then a token without `aud` must be of one
+   * of these clients **and** have this scope, which no other resource may have. Never where clients can register themselves.
+   * @default the resource; at the root of an origin with and without the slash
+   * @see RFC 8707 section 2
+   */
+  audience?:
+    | string
+    | readonly string[]
+    | { clientIds: readonly string[]; scope: string }
+    | undefined
   /** Issuer identifiers of the authorization servers where clients get tokens for this server. */
   authorizationServers: readonly string[]
   /** What every request needs, such as `scope('tools')`. Its scope is in the challenge. */
@@ -59,8 +85,13 @@ export interface EndpointOptions<Subject = object> extends Pick<
    */
   tools?: Readonly<Record<string, Requirement>> | undefined
   /**
-   * The scopes that the metadata names.
+   * What the first challenge asks for, so that a client asks its user for all of it at once: a space-separated list.
    * @default the scope of `requirement`
+   */
+  scope?: string | undefined
+  /**
+   * The scopes that the metadata names.
+   * @default `scope`
    */
   scopes?: readonly string[] | undefined
   /** The name of this server in the metadata, for people. */
@@ -68,7 +99,7 @@ export interface EndpointOptions<Subject = object> extends Pick<
   /** URL of documentation for developers, for the metadata. */
   documentation?: string | undefined
   /**
-   * The path of the endpoint in this process, for a proxy in front that changes paths.
+   * The path of the endpoint in this process, where a proxy changes paths.
    * @default the path of `resource`
    */
   path?: string | undefined
@@ -113,6 +144,9 @@ export interface CheckedOptions extends Pick<
   EndpointOptions<never>,
   'resource' | 'requirement' | 'owner' | 'onForeignSession' | 'onSessionEnd' | 'clock'
 > {
+  readonly audience: readonly string[]
+  /** In place of an audience that is missing. */
+  readonly clients: ClientAudience | undefined
   readonly metadata: ProtectedResourceMetadata
   /** For `authenticateRequest`. */
   readonly guard: GuardOptions<never>
@@ -136,8 +170,10 @@ export function checkEndpointOptions(
   checkOptions(factory, options, {
     resource: isText,
     authorizationServers: isServers,
+    audience: isAudience,
     requirement: isRequirement,
     tools: isTools,
+    scope: isScope,
     scopes: isScopes,
     name: isText,
     documentation: isText,
@@ -162,17 +198,24 @@ export function checkEndpointOptions(
   }
   const requirements = [requirement ?? [], ...Object.values(tools ?? {})].flat()
   if (requirements.length > 0) checkRequirementList(factory, requirements)
+  for (const server of stated.authorizationServers) {
+    checkIssuer(server, false, endpointReader(factory, '', '', false))
+  }
   const metadata = metadataOf(stated)
-  checkAudiences(factory, verifier, resource)
+  const clientIdClaims = [...(stated.clientIdClaims ?? ['client_id', 'azp'])]
+  const { audience, clients } = audienceOf(stated, clientIdClaims)
+  checkAudiences(factory, verifier, audience, clients !== undefined)
   const { max = 10_000, maxPerUser = 100 } = ownMembers(stated.sessions || {})
   return {
     resource,
+    audience,
+    clients,
     metadata,
     guard: guardOf(verifier, stated, metadata, form),
     requirement,
     tools: tools && new Map(Object.entries(tools)),
     path: stated.path ?? new URL(resource).pathname,
-    clientIdClaims: [...(stated.clientIdClaims ?? ['client_id', 'azp'])],
+    clientIdClaims,
     sessions: stated.sessions === false ? undefined : { max, maxPerUser },
     owner: stated.owner,
     onForeignSession: stated.onForeignSession,
@@ -188,8 +231,13 @@ function metadataOf(stated: EndpointOptions<never>): ProtectedResourceMetadata {
   return protectedResourceMetadata({ resource, authorizationServers, scopes, name, documentation })
 }
 
-function scopeOf({ requirement }: EndpointOptions<never>): string | undefined {
-  return requirement === undefined ? undefined : ownMembers(requirement).scope
+/** What a token must have to be let in at all. */
+function scopeOf({ scope, requirement, audience }: EndpointOptions<never>): string | undefined {
+  if (scope !== undefined) return scope
+  const ofClients = isJsonObject(audience) ? audience['scope'] : ''
+  const needed = [requirement === undefined ? '' : (ownMembers(requirement).scope ?? ''), ofClients]
+  const scopes = new Set(needed.flatMap((each) => each.split(' ')).filter((each) => each !== ''))
+  return scopes.size === 0 ? undefined : [...scopes].join(' ')
 }
 
 function guardOf(
@@ -205,24 +253,4 @@ function guardOf(
     { dpop, mutualTls, onRefusal, realm, scope, resourceMetadata, respond: 'problem' },
     form,
   )
-}
-
-/** A verifier that is not ours, or that finds others by a function, says nothing before the first token: then each token is checked. */
-function checkAudiences(factory: string, verifier: Verifier<unknown>, resource: string): void {
-  for (const audience of audiencesOf([verifier])) {
-    if (audience === null || audience.includes(null)) {
-      // Mistake `…: the verifier accepts tokens for any server`: `audience` is `null`, or has it in its list, so a token for another server would work
-      // here. State the resource as `audience`.
-      throw new TypeError(
-        `${factory}: the verifier accepts tokens for any server: state its audience, which is the resource`,
-      )
-    }
-    if (!audience.includes(resource)) {
-      // Mistake `…: the verifier refuses every token for this resource`: `audience` of the verifier and `resource` of the
-      // endpoint differ, perhaps by a slash at the end.
-      throw new TypeError(
-        `${factory}: the verifier refuses every token for this resource: its audience must name the resource exactly`,
-      )
-    }
-  }
 }

@@ -9,20 +9,26 @@ describe.each(FORMS)('%s', (_form, create) => {
   const start = starting(create)
 
   describe('the metadata', () => {
-    test('are served to everybody, at the path with that of the resource in it', async () => {
-      await using api = await start({ name: 'Files', documentation: 'https://docs.test' })
-      const answer = await api.ask(`${METADATA}?a=1`)
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-      expect(await answer.json()).toEqual({
-        resource: RESOURCE,
-        authorization_servers: ['https://auth.test'],
-        scopes_supported: ['tools'],
-        bearer_methods_supported: ['header'],
-        resource_name: 'Files',
-        resource_documentation: 'https://docs.test',
-      })
-    })
+    test.each(['', '/'])(
+      'are served to everybody, at the path with that of the resource in it, and %j',
+      async (slash) => {
+        await using api = await start({ name: 'Files', documentation: 'https://docs.test' })
+        const answer = await api.ask(`${METADATA}${slash}?a=1`)
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([
+          200,
+          'application/json',
+        ])
+        expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+        expect(await answer.json()).toEqual({
+          resource: RESOURCE,
+          authorization_servers: ['https://auth.test'],
+          scopes_supported: ['tools'],
+          bearer_methods_supported: ['header'],
+          resource_name: 'Files',
+          resource_documentation: 'https://docs.test',
+        })
+      },
+    )
 
     test.each([
       ['GET', 200],
@@ -75,7 +81,7 @@ describe.each(FORMS)('%s', (_form, create) => {
       '/.well-known/oauth-protected-resource',
       '/.well-known/oauth-protected-resource/',
       '/.well-known/oauth-protected-resource/tenant',
-      `${METADATA}/`,
+      `${METADATA}//`,
       '/.well-known/oauth-protected-resource/tenant%2Fmcp',
       '/.WELL-KNOWN/oauth-protected-resource/tenant/mcp',
       '//.well-known/oauth-protected-resource/tenant/mcp',
@@ -253,6 +259,76 @@ describe.each(FORMS)('%s', (_form, create) => {
       const status = async (aud: string) =>
         (await api.ask(PATH, { headers: await bearer({ aud }) })).status
       expect([await status('https://api.test'), await status(RESOURCE)]).toEqual([401, 200])
+    })
+
+    test('at the root of an origin a slash at the end is no other resource', async () => {
+      for (const resource of ['https://mcp.test', 'https://mcp.test/']) {
+        const by = createVerifier({ ...issuer.verifierOptions, audience: null })
+        const behind = { by: { ...by, verify: async (token: string) => await by.verify(token) } }
+        await using api = await start({ resource }, behind)
+        const statusOf = async (aud: string) =>
+          (await api.ask('/', { headers: await bearer({ aud }) })).status
+        expect(await statusOf('https://mcp.test')).toBe(200)
+        expect(await statusOf('https://mcp.test/')).toBe(200)
+        expect(await statusOf('https://mcp.test//')).toBe(401)
+        expect(await statusOf('https://mcp.test/mcp')).toBe(401)
+        const metadata = await api.ask('/.well-known/oauth-protected-resource')
+        expect(await metadata.json()).toMatchObject({ resource })
+      }
+    })
+
+    test('a stated audience takes the place of the resource', async () => {
+      await using api = await start({ audience: ['6e74172b', 'api://files'] }, { by: accepting })
+      const statusOf = async (aud: unknown) =>
+        (await api.ask(PATH, { headers: await bearer({ aud }) })).status
+      expect(await statusOf('6e74172b')).toBe(200)
+      expect(await statusOf(['other', 'api://files'])).toBe(200)
+      const others = [RESOURCE, '6e74172B', '', null, undefined, [], [null]]
+      const statuses = await Promise.all(others.map(statusOf))
+      expect(statuses).toEqual(others.map(() => 401))
+      await using both = await start({ audience: ['6e74172b', RESOURCE] }, { by: accepting })
+      expect((await both.ask(PATH, { headers: await bearer({ aud: RESOURCE }) })).status).toBe(200)
+    })
+
+    test.each<[title: string, claims: Record<string, unknown>, status: number]>([
+      ['a client and the scope', { scope: 'tools files/read' }, 200],
+      ['another client that is listed', { scope: 'files/read tools', client_id: 'app2' }, 200],
+      ['an empty list of audiences', { scope: 'tools files/read', aud: [] }, 200],
+      ['this resource as the audience, whatever client', { aud: RESOURCE, client_id: 'x' }, 200],
+      ['another client', { scope: 'tools files/read', client_id: 'app3' }, 401],
+      ['no client', { scope: 'tools files/read', client_id: undefined }, 401],
+      ['clients in a list', { scope: 'tools files/read', client_id: ['app1'] }, 401],
+      ['another client behind null', { scope: 'tools files/read', client_id: null, azp: 'x' }, 401],
+      [
+        'a client of the list in azp, which counts second',
+        { scope: 'tools files/read', client_id: 'x', azp: 'app1' },
+        401,
+      ],
+      ['no scope', { scope: undefined }, 401],
+      ['another scope', { scope: 'tools files/write' }, 401],
+      ['a scope that begins alike', { scope: 'tools files/reader' }, 401],
+      ['another audience, with client and scope', { scope: 'tools files/read', aud: 'other' }, 401],
+      ['null as the audience', { scope: 'tools files/read', aud: null }, 401],
+      ['an empty text as the audience', { scope: 'tools files/read', aud: '' }, 401],
+    ])('in place of an audience, %s: %#', async (_title, claims, status) => {
+      const audience = { clientIds: ['app1', 'app2'], scope: 'files/read' }
+      await using api = await start({ audience }, { by: accepting })
+      const headers = await bearer({ aud: undefined, client_id: 'app1', ...claims })
+      const answer = await api.ask(PATH, { headers })
+      expect([answer.status, api.seen.length]).toEqual([status, status === 200 ? 1 : 0])
+      const challenge = answer.headers.get('www-authenticate') ?? ''
+      expect(challenge.includes('scope="tools files/read"')).toBe(status === 401)
+      if (status === 401) {
+        assertChallenge(answer, { status, error: 'invalid_token', reason: 'audience' })
+      }
+    })
+
+    test('the first challenge asks for the stated scope, which the metadata name', async () => {
+      await using api = await start({ scope: 'tools files:write' })
+      const answer = await api.ask(PATH)
+      expect(answer.headers.get('www-authenticate')).toContain('scope="tools files:write"')
+      const metadata = (await (await api.ask(METADATA)).json()) as Record<string, unknown>
+      expect(metadata['scopes_supported']).toEqual(['tools', 'files:write'])
     })
 
     test('a stub needs it as well', async () => {

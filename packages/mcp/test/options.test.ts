@@ -20,6 +20,8 @@ const ISSUER = 'https://auth.test'
 const keys = localKeys((await createTestIssuer()).publicJwk)
 const stated = { resource: RESOURCE, authorizationServers: [ISSUER] }
 
+const BY_CLIENT = { audience: { clientIds: ['app1'], scope: 'files/read' } }
+
 const jwt = (audience: VerifierOptions['audience']) =>
   createVerifier({ keys, issuer: ISSUER, audience })
 const opaque = (audience: VerifierOptions['audience']) =>
@@ -65,7 +67,45 @@ describe.each(FORMS)('%s', (name, create) => {
     ['a resource with a fragment', { ...stated, resource: `${RESOURCE}#a` }, /fragment/],
     ['a resource that is no URL', { ...stated, resource: 'mcp' }, /absolute URL/],
     ['a URL object as the resource', { ...stated, resource: new URL(RESOURCE) }, /resource must/],
-    ['a misspelt option', { ...stated, scope: 'tools' }, /unknown option "scope"/],
+    ['a misspelt option', { ...stated, scop: 'tools' }, /unknown option "scop"/],
+    ['a scope that is a list', { ...stated, scope: ['tools'] }, /scope must be/],
+    ['a scope with two spaces', { ...stated, scope: 'a  b' }, /scope must be/],
+    ['offline_access as the scope', { ...stated, scope: 'a offline_access' }, /offline_access/],
+    ['an empty audience', { ...stated, audience: '' }, /audience must be a string/],
+    ['no audience', { ...stated, audience: null }, /audience must be a string/],
+    ['an empty list of audiences', { ...stated, audience: [] }, /audience must be a string/],
+    [
+      'null among audiences',
+      { ...stated, audience: [RESOURCE, null] },
+      /audience must be a string/,
+    ],
+    [
+      'a gap among audiences',
+      { ...stated, audience: Array.of(undefined, 'a') },
+      /audience must be/,
+    ],
+    [
+      'clients without a scope',
+      { ...stated, audience: { clientIds: ['a'] } },
+      /must have clientIds/,
+    ],
+    ['a scope without clients', { ...stated, audience: { scope: 'a' } }, /must have clientIds/],
+    ['no client', { ...stated, audience: { clientIds: [], scope: 'a' } }, /must have clientIds/],
+    [
+      'clients with more',
+      { ...stated, audience: { clientIds: ['a'], scope: 'a', any: true } },
+      /must have clientIds/,
+    ],
+    [
+      'a server with the path of its metadata',
+      { ...stated, authorizationServers: [`${ISSUER}/.well-known/openid-configuration`] },
+      /the issuer must be without/,
+    ],
+    [
+      'a server with a query',
+      { ...stated, authorizationServers: [`${ISSUER}?a`] },
+      /neither a query nor a fragment/,
+    ],
     ['optional', { ...stated, optional: true }, /unknown option "optional"/],
     ['credentials', { ...stated, credentials: { header: 'a' } }, /unknown option "credentials"/],
     ['a requirement that is a text', { ...stated, requirement: 'tools' }, /requirement must/],
@@ -160,6 +200,30 @@ describe.each(FORMS)('%s', (name, create) => {
     ['another one beside a right one', byForm({ jwt: jwt(RESOURCE), opaque: opaque('api') })],
   ])('an audience that no token for the resource has is a TypeError: %s', (_title, verifier) => {
     expect(() => create(stated, verifier)).toThrow(/its audience must name the resource exactly/)
+  })
+
+  test.each<[string, object, unknown]>([
+    ['the stated audience', { audience: 'api' }, jwt('api')],
+    ['one of several', { audience: ['api', 'other'] }, opaque(['other', 'more'])],
+    ['any token, where a client may stand for it', BY_CLIENT, jwt(null)],
+    ['a token without one, where a client may stand for it', BY_CLIENT, jwt([RESOURCE, null])],
+    ['the resource, where a client may stand for it', BY_CLIENT, jwt(RESOURCE)],
+  ])('a verifier that accepts %s fits', (_title, options, verifier) => {
+    expect(create({ ...stated, ...options }, verifier)).toBeTypeOf('function')
+  })
+
+  test.each<[string, object, unknown, RegExp]>([
+    [
+      'the resource, which is not listed',
+      { audience: 'api' },
+      jwt(RESOURCE),
+      /refuses every token/,
+    ],
+    ['any token, beside a stated audience', { audience: 'api' }, jwt(null), /for any server/],
+    ['a token without one', { audience: 'api' }, jwt(['api', null]), /for any server/],
+    ['another API, where a client may stand for it', BY_CLIENT, jwt('api'), /refuses every/],
+  ])('a verifier that accepts %s is a TypeError', (_title, options, verifier, message) => {
+    expect(() => create({ ...stated, ...options }, verifier)).toThrow(message)
   })
 
   test.each<[string, unknown]>([

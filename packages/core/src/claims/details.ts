@@ -154,6 +154,17 @@ export function otherAudience(claims: JsonObject, audience: readonly (string | n
   return mismatch('aud', found, count, expected, idTokenHint(claims))
 }
 
+/** For a token that names no audience. @param claim The claim that says which client it was issued to. */
+export function otherClient(claim: string, found: unknown, expected: readonly string[]): Detail {
+  const said = mismatch(claim, [found], 1, expected, '')
+  return () => `there is no aud; ${said()}`
+}
+
+export function lacksScopeOfResource(scope: string): Detail {
+  return () =>
+    `there is no aud, and the token lacks the scope of this resource: expected ${shown(scope)}`
+}
+
 /** @see OpenID Connect Core 1.0 sections 2 and 3.1.3.6 */
 export function idTokenHint(claims: unknown): string {
   const isIdToken =

@@ -1,9 +1,7 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
-import { checkArgument, isText, own } from '@portcullis/kit/options'
+import { checkArgument, isTextList, own } from '@portcullis/kit/options'
 
 import type { Auth } from '../claims/auth.ts'
-import { checkAudience } from '../claims/claims.ts'
-import { signedClaims } from '../claims/signed-claims.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
 import { anonymous } from '../requirement/details.ts'
@@ -33,6 +31,7 @@ import {
   verifyProven,
 } from './proven-request.ts'
 import { presentRefusal } from './refused-request.ts'
+import { checkResource, type ClientAudience } from './resource.ts'
 
 // Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
 
@@ -191,19 +190,27 @@ export async function authorizeRequest(
 }
 
 /**
- * Checks that a token which {@link authenticateRequest} has accepted names this audience, whatever else its verifier accepts.
+ * Checks that a token which {@link authenticateRequest} has accepted is for this audience, whatever else its verifier accepts.
  *
  * @param subject As it was given to {@link authenticateRequest}.
+ * @param audience What `aud` must name: one of these texts.
+ * @param instead Also accepts a token that names no audience at all, by its client and its scope.
  * @throws AuthError `invalid_token` with the reason `audience`; `missing_token` for a request without a token.
  * @throws TypeError if no guard has accepted the request.
  * @see RFC 8707 section 2; RFC 7519 section 4.1.3
  */
-export function requireAudience(subject: object, audience: string): void {
-  checkArgument('requireAudience', 'the audience', isText(audience))
+export function requireAudience(
+  subject: object,
+  audience: string | readonly string[],
+  instead?: ClientAudience,
+): void {
+  const names = [audience].flat()
+  const complaint = isTextList(names) && 'must be a string, or a list of strings'
+  checkArgument('requireAudience', 'the audience', complaint)
   const { auth, options } = guardOf(subject)
   try {
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
-    checkAudience(signedClaims(auth), [audience])
+    checkResource(auth, names, instead)
   } catch (error) {
     throw presentRefusal(error, subject, options, { scheme: schemeFor(auth) })
   }
