@@ -17,7 +17,8 @@ const HELP = {
   'replay.failures': 'Proofs that could not be looked up in the memory of used proofs',
   'revocations.events': 'What a replica of revocations went through, and its state then',
   'keys.age': 'Time since the keys in use were fetched',
-  'keys.usable': 'Keys that tokens can be judged by',
+  'keys.usable':
+    'Keys that tokens can be judged by: 0 before the first request, and an hour after the last one',
   'keys.skipped': 'Entries of the key document that cannot be used',
   'keys.untried': 'Keys that are never tried: more than 8 fit a token',
   'keys.freshness': '1 for how fresh the keys are, 0 for the others',

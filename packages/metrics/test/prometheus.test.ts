@@ -14,6 +14,9 @@ const dashboard = JSON.parse(
 
 interface Dashboard {
   readonly schemaVersion: number
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string }[]
+  }
   readonly panels: readonly {
     readonly id: number
     readonly title: string
@@ -22,6 +25,9 @@ interface Dashboard {
     readonly targets: readonly { readonly refId: string; readonly expr: string }[]
   }[]
 }
+
+/** Labels that Prometheus adds. */
+const SCRAPED = ['job', 'namespace', 'instance']
 
 const NAMES = [...COUNTED, ...MEASURED].map(nameForPrometheus)
 
@@ -220,6 +226,7 @@ test('the queries of the dashboard name all metrics, and no others', () => {
 test('the labels of the queries are those of the metrics', async () => {
   const text = await (await afterDay()).metrics()
   const known = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label))
+  for (const label of SCRAPED) known.add(label)
   const named = dashboard.panels.flatMap(({ targets }) =>
     targets.flatMap(({ expr }) => [
       ...[...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(', ')),
@@ -228,6 +235,19 @@ test('the labels of the queries are those of the metrics', async () => {
   )
   expect(named.length).toBeGreaterThan(5)
   expect(named.filter((label) => !known.has(label))).toEqual([])
+})
+
+test('the dashboard tells APIs and processes apart: by its variables, and by the labels of what is added up', () => {
+  const { panels, templating } = dashboard
+  const variables = templating.list.filter(({ type }) => type === 'query')
+  expect(variables.map(({ name }) => name)).toEqual(SCRAPED)
+  const chosen = SCRAPED.map((name) => `${name}=~"$${name}"`).join(',')
+  for (const { expr } of panels.flatMap(({ targets }) => targets)) {
+    const selectors = expr.match(/portcullis_\w+(?:\{[^}]*\})?/g) ?? []
+    for (const selector of selectors) expect(selector).toContain(`{${chosen}`)
+    const sums = expr.match(/\b(?:sum|min|max) ?(?:by )?\([^)]*/g) ?? []
+    for (const each of sums) expect(each).toMatch(/^\w+ by \(job, namespace\b/)
+  }
 })
 
 test('the dashboard is one that Grafana reads: a schema version, and panels with places and queries', () => {

@@ -43,6 +43,14 @@ test('each alarm is about metrics that there are, and has its line in OPERATING.
   }
 })
 
+test('each alarm tells APIs apart: whatever it adds up or compares is of one job in one namespace', () => {
+  for (const { expr } of rules) {
+    const aggregations = expr.match(/\b(?:sum|min|max|count)\b[^(]*\([^)]*\)/g) ?? []
+    expect(aggregations).not.toEqual([])
+    for (const each of aggregations) expect(each).toMatch(/^\w+ by \(job, namespace\b/)
+  }
+})
+
 test('in fast time all durations are shorter, and nothing else is changed', () => {
   const fast = fastRules(text, 40)
   expect(fast).not.toMatch(/(?:for: |\[)\d+[smh]\b/)
