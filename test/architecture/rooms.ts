@@ -59,7 +59,7 @@ input           | surroundings                                                 |
 keys            | surroundings input                                           |                | key-choice key-inspection key-report seen-document
 explain         | surroundings input keys                                      |                | *
 doctor          | surroundings input keys                                      |                | packages service typescript
-serve           | surroundings input keys explain                              |                | *
+serve           | surroundings input explain                                   |                | *
 probe           | surroundings input explain serve                             |                | cases claims coverage credentials exchange findings judgement kinds minted report
 pages           | ./package-files surroundings explain serve                   |                | pages
 try             | surroundings                                                 |                | play lines story tally

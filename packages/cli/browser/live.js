@@ -36,6 +36,18 @@ async function refresh() {
     if (old === null || old.innerHTML === part.innerHTML) continue
     old.replaceChildren(...document.importNode(part, true).childNodes)
   }
+  showFinish()
+}
+
+const finish = find('button[data-post="complete"]', HTMLButtonElement)
+
+/** There is something to finish only in the middle of a rotation. */
+function showFinish() {
+  const isPending = document.querySelector('#keys-now [data-pending]') !== null
+  // Whoever has just used it goes on beside it, and not at the start of the page.
+  const next = finish.nextElementSibling
+  if (!isPending && finish === document.activeElement && next instanceof HTMLElement) next.focus()
+  finish.hidden = !isPending
 }
 
 /** @param {boolean} isOpen */

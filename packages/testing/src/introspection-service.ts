@@ -7,6 +7,7 @@ import { type BadAnswersOptions, createBadAnswers } from './introspection/bad-an
 import { createOpaqueTokens } from './introspection/opaque-tokens.ts'
 import {
   checkIntrospectionOptions,
+  INTROSPECTION_PATH,
   type IntrospectionServiceOptions,
   PATHS,
   respondAsIntrospection,
@@ -129,7 +130,7 @@ function urlsFor(
 ) {
   const [[clientId, client] = ['api', { secret: 'secret' }]] = Object.entries(clients)
   return (origin: string, fetch: TokenService['fetch']) => {
-    const introspectionUrl = `${origin}${PATHS.introspection}`
+    const introspectionUrl = `${origin}${INTROSPECTION_PATH}`
     const verifierOptions = {
       issuer: issuerAt(defaults, origin),
       audience: defaults.audience ?? null,

@@ -183,7 +183,7 @@ test('the metadata name the endpoint under the URL that was asked', async () => 
   const described = await service.fetch(`${service.authUrl}${path}`)
   expect(await described.json()).toMatchObject({
     issuer: service.verifierOptions.issuer,
-    jwks_uri: service.keyUrl,
+    jwks_uri: `${service.authUrl}/tokenservice/jwks.json`,
     introspection_endpoint: service.introspectionUrl,
   })
   await using listening = await service.listen()

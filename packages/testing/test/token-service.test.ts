@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 
+import { createVerifier, discoverKeys } from '@portcullis/core'
 import { compactVerify, importJWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
@@ -25,6 +26,50 @@ async function claimsOf(response: Response): Promise<unknown> {
 function logIn(loginId: string, password: string): RequestInit {
   return { method: 'POST', body: new URLSearchParams({ loginId, password }) }
 }
+
+describe('a service with metadata', () => {
+  const own = tokenService(issuer, { metadata: true })
+  const paths = ['openid-configuration', 'oauth-authorization-server']
+
+  test.each(paths)(
+    'names its key set at /.well-known/%s, and itself as the issuer',
+    async (path) => {
+      const response = await own.fetch(`${own.authUrl}/.well-known/${path}`)
+      expect(await response.json()).toEqual({
+        issuer: own.authUrl,
+        jwks_uri: `${own.authUrl}/tokenservice/jwks.json`,
+        response_types_supported: [],
+      })
+      expect((await service.fetch(`${own.authUrl}/.well-known/${path}`)).status).toBe(404)
+    },
+  )
+
+  test('has a set with the single key, and the same set after a rotation to two keys', async () => {
+    const rotating = await createTestIssuer({ clock: manualClock() })
+    const { authUrl, keyUrl, fetch } = tokenService(rotating, { metadata: true })
+    const set = async () => await (await fetch(`${authUrl}/tokenservice/jwks.json`)).json()
+    const single = async () => await (await fetch(keyUrl)).json()
+    expect(await set()).toEqual({ keys: [await single()] })
+    await rotating.rotate({ publish: 'both' })
+    expect(await set()).toEqual(await single())
+    expect(await set()).toEqual(rotating.keyDocument)
+  })
+
+  test('is found by discoverKeys, and what fails are its endpoints of these names', async () => {
+    const clock = manualClock()
+    const named = await createTestIssuer({ clock, issuer: 'https://auth.test', audience: 'api' })
+    const { fetch } = tokenService(named, { metadata: true })
+    const keys = discoverKeys('https://auth.test', { fetch, clock })
+    const verifier = createVerifier({ keys, issuer: 'https://auth.test', audience: 'api', clock })
+    const { claims } = await verifier.verify(await named.token({ claims: { sub: 'ada' } }))
+    expect(claims.sub).toBe('ada')
+    expect(named.requests().map(({ endpoint }) => endpoint)).toEqual(['metadata', 'keys'])
+    named.outage(503, { endpoint: 'metadata' })
+    named.outage(404, { endpoint: 'keys' })
+    await clock.advance(2)
+    await expect(keys.refresh()).rejects.toMatchObject({ code: 'keys_unavailable' })
+  })
+})
 
 describe('the URLs', () => {
   test('are those of the service, under a host that does not exist', () => {
@@ -357,7 +402,7 @@ describe('a service cannot be made', () => {
   })
 
   test.each<[complaint: string, options: object]>([
-    [': unknown option "login", known are clients, logins', { login: {} }],
+    [': unknown option "login", known are clients, metadata, logins', { login: {} }],
     [': logins must be an object', { logins: [] }],
     [": response must be 'text', 'json' or { field: a name }", { response: 'xml' }],
     [": response must be 'text', 'json' or { field: a name }", { response: { field: '' } }],

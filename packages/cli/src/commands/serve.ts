@@ -197,6 +197,7 @@ function announce(
   const entry = isSecret ? ' (any user; the password is PORTCULLIS_SECRET)' : ''
   terminal.say(`  console ${authUrl}/${entry}`)
   terminal.say(`  key     curl ${keyUrl}`)
+  terminal.say(`  issuer  curl ${authUrl}/.well-known/openid-configuration`)
   // Only the login that everybody knows is shown with its password.
   const isDemo = login === undefined && config === undefined
   terminal.say(

@@ -25,7 +25,7 @@ const SECOND_HALVES: Choices = [
   ['120', 'by itself after 2 min'],
 ]
 
-export function keysPanel(live: Html): Html {
+export function keysPanel(live: Html, { pending }: ServiceState): Html {
   return panel(
     'keys',
     'Keys',
@@ -43,12 +43,23 @@ export function keysPanel(live: Html): Html {
         ${select('kid', 'kid of the new key', options(KIDS))}
         ${select('after', 'Its second half', options(SECOND_HALVES))}
         <span class="buttons">
-          <button type="button" data-post="complete" class="primary">Finish the rotation</button>
+          <button
+            type="button"
+            data-post="complete"
+            class="primary"
+            ${hidden(pending === undefined)}
+          >
+            Finish the rotation
+          </button>
           <button type="button" data-post="rollback">Roll back</button>
         </span>
       </div>
     </form>`,
   )
+}
+
+function hidden(isHidden: boolean): Html | string {
+  return isHidden ? html`hidden` : ''
 }
 
 const PENDING = {
@@ -62,7 +73,7 @@ const MAX_KEYS = 8
 export function keysLive({ keys, pending, pendingSecondsLeft: left }: ServiceState): Html {
   const when = left === undefined ? '' : ` It finishes by itself in ${Math.ceil(left)} s.`
   return html`<div data-live id="keys-now">
-    ${pending === undefined ? '' : html`<p class="notice">${PENDING[pending]}${when}</p>`}
+    ${pending === undefined ? '' : html`<p class="notice" data-pending>${PENDING[pending]}${when}</p>`}
     <ul class="keys">
       ${keys.slice(-MAX_KEYS).toReversed().map(keyRow)}
     </ul>

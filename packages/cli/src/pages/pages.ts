@@ -59,7 +59,7 @@ export function createPages(service: Service, gate: Gate): Routes {
     const token = tokenPanel(await service.badKinds())
     const [keys, faults] = livePanels(service)
     const columns = [
-      [token, keysPanel(keys)],
+      [token, keysPanel(keys, service.state())],
       [faultsPanel(faults), sessionPanel()],
     ]
     return context.html(layout(authUrlOf(context.req.raw), columns))

@@ -27,7 +27,7 @@ export async function mintedTokens(
 ): Promise<MintedTokens | undefined> {
   const url = serviceUrl(issuerUrl, context)
   if (url === undefined) return undefined
-  const where = { url, ...(allowInsecure === true && { allowInsecure }) }
+  const where = { authUrl: url, ...(allowInsecure === true && { allowInsecure }) }
   try {
     const state = await askControl('state', undefined, where, context)
     const exp = Math.floor(Number(state['now'])) + LIFETIME

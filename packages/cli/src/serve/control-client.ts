@@ -7,13 +7,13 @@ import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
 import { withinSeconds } from '../surroundings/interruption.ts'
 import { printable } from '../surroundings/printable.ts'
 import type { Context } from '../surroundings/terminal.ts'
-import { CONTROL_PATH } from './control.ts'
+import { CONTROL_PATH, HEALTH, PROGRAM } from './control.ts'
 import { isConfidential, statedSecret } from './secret.ts'
 
 // How the other commands talk to a running `portcullis serve`: where it is, the secret, the deadline, and what is wrong if it refuses.
 
 export interface ControlOptions {
-  readonly url?: string
+  readonly authUrl?: string
   readonly allowInsecure?: boolean
 }
 
@@ -24,7 +24,7 @@ const MAX_SHOWN = 2000
 export function takesControl(command: Command): Command {
   return command
     .option(
-      '--url <url>',
+      '--auth-url <url>',
       'where `portcullis serve` listens (default: PORTCULLIS_URL, or http://127.0.0.1:4010)',
     )
     .option('--allow-insecure', 'permit to send PORTCULLIS_SECRET over http: beyond this machine')
@@ -62,9 +62,11 @@ async function asked(
   end: AbortSignal,
 ): Promise<Response> {
   const { env, fetch, signal } = context
-  const target = targetOf(options.url ?? env['PORTCULLIS_URL'] ?? 'http://127.0.0.1:4010', path)
+  const target = targetOf(options.authUrl ?? env['PORTCULLIS_URL'] ?? 'http://127.0.0.1:4010', path)
   const headers = new Headers()
   const secret = secretFor(target, options, context)
+  // Before the secret is sent, and before an answer of anybody is taken for a token.
+  await checkProgram(target, end, context)
   if (secret !== undefined) headers.set('authorization', `Bearer ${secret}`)
   if (body !== undefined) headers.set('content-type', 'application/json')
   const init: RequestInit = { redirect: 'error', headers, signal: AbortSignal.any([signal, end]) }
@@ -77,6 +79,23 @@ async function asked(
   })
   if (!response.ok) throw await refused(response, context)
   return response
+}
+
+/** @throws CommandError if another program listens there. */
+async function checkProgram(target: URL, end: AbortSignal, context: Context): Promise<void> {
+  const { fetch, signal } = context
+  const init: RequestInit = { redirect: 'error', signal: AbortSignal.any([signal, end]) }
+  const response = await fetch(new URL(`${CONTROL_PATH}${HEALTH}`, target), init).catch(
+    (error: unknown) => {
+      if (signal.aborted) throw error
+      throw unanswered(target.origin)
+    },
+  )
+  if (memberOf(parseJson(await textOf(response, context)), 'program') === PROGRAM) return
+  throw new CommandError(
+    EXIT.undecided,
+    `another program answers at ${printable(target.origin)}: state where \`portcullis serve\` listens, by --auth-url or PORTCULLIS_URL`,
+  )
 }
 
 function secretFor(target: URL, { allowInsecure }: ControlOptions, { env }: Context) {

@@ -13,6 +13,9 @@ import type { Service } from './service.ts'
 // The operations of the service over HTTP. Each request passes the gate first, except the one for health.
 
 export const CONTROL_PATH = '/control/'
+export const HEALTH = 'health'
+/** What tells it from whatever else answers at a port. */
+export const PROGRAM = 'portcullis serve'
 
 const MAX_BODY_OCTETS = 64 * 1024
 
@@ -31,7 +34,7 @@ export function createControl(service: Service, gate: Gate): Routes {
     if (!pathname.startsWith(CONTROL_PATH)) return undefined
     const name = pathname.slice(CONTROL_PATH.length)
     // Health is for all, since it tells nothing: a container has no secret to check it with.
-    const denial = name === 'health' ? undefined : gate(request)
+    const denial = name === HEALTH ? undefined : gate(request)
     if (denial !== undefined) return answer(denial.status, { error: denial.error })
     const operation = operations.get(name)
     if (operation === undefined) return answer(404, { error: 'there is no such operation' })
@@ -58,7 +61,7 @@ function operationsOf(service: Service): readonly (readonly [name: string, Opera
       return service.state()
     })
   return [
-    ['health', get(() => answer(200, { status: 'ok' }))],
+    [HEALTH, get(() => answer(200, { status: 'ok', program: PROGRAM }))],
     ['state', get(() => answer(200, service.state()))],
     ['log', get((request) => answer(200, { events: log.after(lastSeen(request)) }))],
     [

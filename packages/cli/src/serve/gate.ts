@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 import type { Routes } from '@portcullis/testing'
 
-import { KEY_PATH } from '../keys/key-choice.ts'
 import { isLoopback } from './secret.ts'
 
 // Decides who may use the control interface, the console and the log-in, before the body of a request is read.
@@ -34,10 +33,13 @@ export function createGate(secret: string | undefined): Gate {
   }
 }
 
-/** A page whose name points to this machine could log in, and read the token. The key document is for all. */
+/** The public keys, alone and as a set, and the metadata that lead to them. */
+const PUBLIC = /^\/(?:tokenservice\/(?:pubkey|jwks)\.json|\.well-known\/[\w-]+)$/
+
+/** A page whose name points to this machine could log in, and read the token. The keys are for all. */
 export function createHostCheck(secret: string | undefined): Routes {
   return (request) => {
-    if (new URL(request.url).pathname === KEY_PATH) return undefined
+    if (PUBLIC.test(new URL(request.url).pathname)) return undefined
     const denial = foreignHost(request, secret)
     return denial && Response.json({ error: denial.error }, { status: denial.status })
   }

@@ -49,7 +49,7 @@ export async function createService(
   const answers = { logins: Object.fromEntries(logins), response }
   const tokens =
     opaque.size === 0
-      ? tokenService(issuer, answers)
+      ? tokenService(issuer, { ...answers, metadata: true })
       : introspectionService(issuer, { ...answers, clients: Object.fromEntries(opaque) })
   const log = createEventLog(clock, MAX_EVENTS)
   /** What the key endpoint serves from a time on, as if there were no fault: a service has the document of its last fetch. */

@@ -111,7 +111,7 @@ describe('log', () => {
     const interrupted = new AbortController()
     let stdout = ''
     const following = run({
-      args: ['log', '-f', '--url', at.url],
+      args: ['log', '-f', '--auth-url', at.url],
       env: {},
       cwd: '.',
       stdin: (async function* () {})(),
@@ -146,7 +146,7 @@ describe('log of another server', () => {
   ])('with %s: it says so, and ends with 3', async (_what, body) => {
     for (const args of [['log'], ['log', '--json']]) {
       const { exitCode, stderr } = await runProgram(args, {
-        fetch: async () => await Promise.resolve(answering(body)),
+        fetch: introduced(async () => await Promise.resolve(answering(body))),
       })
       expect(exitCode).toBe(3)
       expect(stderr).toMatch(/is not this version|no token service of ours/)
@@ -159,7 +159,9 @@ describe('log of another server', () => {
       { type: 'rotated', time: 0 },
       { type: '\u{1b}[2J', time: 0 },
     ]
-    const fetch = async () => await Promise.resolve(answering(JSON.stringify({ events })))
+    const fetch = introduced(
+      async () => await Promise.resolve(answering(JSON.stringify({ events }))),
+    )
     const { exitCode, stdout } = await runProgram(['log'], { fetch })
     expect(exitCode).toBe(0)
     expect(stdout.split('\n')).toEqual([
@@ -175,7 +177,7 @@ describe('log of another server', () => {
     ['no event', 'data: {}\n\n'],
     ['a line without end', 'x'.repeat(200_000)],
   ])('-f, with %s: it says so, and ends with 3', async (_what, text) => {
-    const fetch = async () => await Promise.resolve(new Response(text))
+    const fetch = introduced(async () => await Promise.resolve(new Response(text)))
     const { exitCode, stderr } = await runProgram(['log', '-f'], { fetch })
     expect(exitCode).toBe(3)
     expect(stderr).toContain('is not this version')
@@ -299,12 +301,12 @@ describe('the secret', () => {
 
   async function rotatedAt(url: string, ...args: string[]) {
     const sent: (string | null)[] = []
-    const outcome = await runProgram(['rotate', '--url', url, ...args], {
+    const outcome = await runProgram(['rotate', '--auth-url', url, ...args], {
       env: { PORTCULLIS_SECRET },
-      fetch: async (_, init) => {
+      fetch: introduced(async (_, init) => {
         sent.push(new Headers(init?.headers).get('authorization'))
         return await Promise.resolve(Response.json(state))
-      },
+      }),
     })
     return { sent, ...outcome }
   }
@@ -347,7 +349,7 @@ describe('health', () => {
     await end()
     const given = { fetch: globalThis.fetch, clock: systemClock }
     for (const args of [['health'], ['health', '--wait', '0.3']]) {
-      const outcome = await runProgram([...args, '--url', url], given)
+      const outcome = await runProgram([...args, '--auth-url', url], given)
       expect(outcome).toEqual({ exitCode: 1, stdout: '', stderr: '' })
     }
   })
@@ -358,7 +360,7 @@ describe('a command', () => {
     const { url, end } = await serving()
     await end()
     const given = { fetch: globalThis.fetch, clock: systemClock }
-    const { exitCode, stderr } = await runProgram(['rotate', '--url', url], given)
+    const { exitCode, stderr } = await runProgram(['rotate', '--auth-url', url], given)
     expect(exitCode).toBe(3)
     expect(stderr).toContain('is `portcullis serve` running?')
   })
@@ -366,7 +368,7 @@ describe('a command', () => {
   test.each(['nonsense', 'file:///etc/passwd', 'localhost:4010'])(
     'refuses %s, which is no URL of a service',
     async (url) => {
-      const { exitCode, stderr } = await runProgram(['rotate', '--url', url])
+      const { exitCode, stderr } = await runProgram(['rotate', '--auth-url', url])
       expect(exitCode).toBe(2)
       expect(stderr).toContain('must be like http://127.0.0.1:4010')
     },
@@ -376,21 +378,59 @@ describe('a command', () => {
     ['no JSON', 200, 'hello', 'is `portcullis serve` running?'],
     ['other JSON', 200, '{"keys":5}', 'is not this version'],
     ['an error of its own', 500, '{"error":"\\u001b[2Jno"}', String.raw`\u001b[2Jno (500)`],
-  ])('that something else answers with %s says so', async (_name, status, body, said) => {
-    await using server = createServer(
-      (_request, response) => void response.writeHead(status).end(body),
-    )
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-    const given = { fetch: globalThis.fetch, clock: systemClock }
-    const { exitCode, stderr } = await runProgram(['rotate', '--url', url], given)
+  ])('that a service of another version answers with %s says so', async (_, status, body, said) => {
+    const fetch = introduced(async () => await Promise.resolve(new Response(body, { status })))
+    const { exitCode, stderr } = await runProgram(['rotate'], { fetch, clock: systemClock })
     expect(exitCode).toBe(3)
     expect(stderr).toContain(said)
-    server.closeAllConnections()
   })
+
+  test.each<[name: string, status: number, body: string]>([
+    ['whatever it is asked with a token', 200, '{"token":"a.b.c","status":"ok","kinds":[]}'],
+    ['a page', 200, '<html>'],
+    ['an error', 404, '{"error":"no"}'],
+    ['nothing', 204, ''],
+  ])(
+    'is refused where another program answers %s, and that gets no secret',
+    async (_, status, body) => {
+      const seen: (string | undefined)[] = []
+      await using server = createServer((request, response) => {
+        seen.push(request.headers.authorization)
+        response.writeHead(status).end(body)
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const address = server.address()
+      const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+      const env = { PORTCULLIS_SECRET: 'geheim-geheim-16', PORTCULLIS_URL: url }
+      const given = { fetch: globalThis.fetch, clock: systemClock, env }
+      for (const words of [
+        ['mint'],
+        ['mint', '--kinds'],
+        ['rotate'],
+        ['fault', 'clear'],
+        ['log', '-f'],
+      ]) {
+        const { exitCode, stdout, stderr } = await runProgram(words, given)
+        expect([exitCode, stdout]).toEqual([3, ''])
+        expect(stderr).toContain(`another program answers at ${url}: state where`)
+      }
+      expect((await runProgram(['health'], given)).exitCode).toBe(1)
+      expect(seen.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => undefined))
+      server.closeAllConnections()
+    },
+  )
 })
+
+/** What first says of itself that it is our service. */
+function introduced(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input)
+    return pathname === '/control/health'
+      ? Response.json({ status: 'ok', program: 'portcullis serve' })
+      : await fetch(input, init)
+  }
+}
 
 function answering(body: string): Response {
   return new Response(body, { headers: { 'content-type': 'application/json' } })

@@ -4,6 +4,7 @@ import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 
+import { createVerifier, discoverKeys } from '@portcullis/core'
 import { systemClock } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
@@ -319,6 +320,27 @@ const ask = async (url: string, token: string, credentials = 'orders:se:cret') =
     headers: { authorization: `Basic ${btoa(credentials)}` },
     body: new URLSearchParams({ token }),
   })
+
+test.each([[[]], [['--opaque', 'orders:secret']]])(
+  'serve %j has metadata and a key set, by which discoverKeys finds its keys',
+  async (args) => {
+    await using at = await serving(args)
+    const verifier = createVerifier({ keys: discoverKeys(at.url), issuer: null, audience: null })
+    const { stdout } = await at.command('mint', '--claim', 'sub=ada')
+    expect((await verifier.verify(stdout.trim())).claims.sub).toBe('ada')
+    const explained = await runProgram(['explain', '--discover', at.url], {
+      stdin: (await at.command('mint', '--claim', `iss=${at.url}`)).stdout,
+      fetch: globalThis.fetch,
+      clock: systemClock,
+    })
+    expect(explained.stdout).toMatch(/^ACCEPTED/)
+    expect(at.written.stderr).toContain(`curl ${at.url}/.well-known/openid-configuration`)
+    const { keys } = (await (await fetch(`${at.url}/tokenservice/jwks.json`)).json()) as {
+      keys: unknown[]
+    }
+    expect(keys).toEqual([await (await fetch(`${at.url}/tokenservice/pubkey.json`)).json()])
+  },
+)
 
 describe('serve --opaque', () => {
   test('brings opaque tokens, and says what they are to its clients alone', async () => {

@@ -132,7 +132,7 @@ describe('where others reach it', () => {
   })
 
   test('the health needs no secret, and says nothing else', async () => {
-    expect(await (await guarded.ask('health')).json()).toEqual({ status: 'ok' })
+    expect(await (await guarded.ask('health')).json()).toEqual({ status: 'ok', program: 'portcullis serve' })
   })
 })
 

@@ -12,6 +12,7 @@ import {
 } from '../service/clients.ts'
 import {
   checkServiceOptions,
+  DISCOVERED,
   isPublicJwk,
   PATHS as TOKEN_SERVICE_PATHS,
   respondAsTokenService,
@@ -25,7 +26,10 @@ import type { OpaqueTokens } from './opaque-tokens.ts'
 
 // What a service of opaque tokens answers: its metadata, and questions about tokens. The rest is the token service's.
 
-export interface IntrospectionServiceOptions extends Omit<TokenServiceOptions, 'clients'> {
+export interface IntrospectionServiceOptions extends Omit<
+  TokenServiceOptions,
+  'clients' | 'metadata'
+> {
   /**
    * Who may ask about tokens, by `client_id`.
    * @default { api: { secret: 'secret' } }
@@ -33,11 +37,12 @@ export interface IntrospectionServiceOptions extends Omit<TokenServiceOptions, '
   clients?: Readonly<Record<string, Pick<ServiceClient, 'secret' | 'publicJwk'>>> | undefined
 }
 
-export const PATHS: Readonly<Record<Endpoint, string>> = {
-  keys: TOKEN_SERVICE_PATHS.keys,
+export const INTROSPECTION_PATH = '/introspect'
+
+export const PATHS: Readonly<Record<Endpoint, string | readonly string[]>> = {
+  ...DISCOVERED,
   token: TOKEN_SERVICE_PATHS.token,
-  introspection: '/introspect',
-  metadata: TOKEN_SERVICE_PATHS.metadata,
+  introspection: INTROSPECTION_PATH,
 }
 
 export function checkIntrospectionOptions(options: IntrospectionServiceOptions): void {
@@ -70,8 +75,8 @@ export function respondAsIntrospection(
     const { origin } = urlAsked(request)
     return Response.json({
       issuer: issuerAt(defaults, origin),
-      jwks_uri: `${origin}${PATHS.keys}`,
-      introspection_endpoint: `${origin}${PATHS.introspection}`,
+      jwks_uri: `${origin}${TOKEN_SERVICE_PATHS.keySet}`,
+      introspection_endpoint: `${origin}${INTROSPECTION_PATH}`,
       introspection_endpoint_auth_methods_supported: METHODS,
     })
   }
@@ -82,7 +87,7 @@ export function respondAsIntrospection(
     credentials: Credentials | undefined,
   ): Promise<Response> {
     const { origin } = urlAsked(request)
-    const audience = [issuerAt(defaults, origin), origin, `${origin}${PATHS.introspection}`]
+    const audience = [issuerAt(defaults, origin), origin, `${origin}${INTROSPECTION_PATH}`]
     const client = credentials && (await authenticate(credentials, audience))
     if (credentials === undefined || client === undefined) {
       const headers = { 'www-authenticate': 'Basic realm="introspection"' }

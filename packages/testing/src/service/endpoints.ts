@@ -1,4 +1,11 @@
-import { type OptionCheck, checkOptions, isFunction, isText, mustBe } from '@portcullis/kit/options'
+import {
+  type OptionCheck,
+  checkOptions,
+  isBoolean,
+  isFunction,
+  isText,
+  mustBe,
+} from '@portcullis/kit/options'
 
 import { isObject, isSeconds, isString, isTextList } from '../options.ts'
 import { urlAsked } from './asked-url.ts'
@@ -34,6 +41,12 @@ export interface TokenServiceOptions {
   /** Returns the nonce that the DPoP proof of a login must have, for each login. By default none. A proof binds the token to its key. */
   dpopNonce?: (() => string) | undefined
   /**
+   * Whether it has metadata (RFC 8414, OpenID Connect Discovery) and a key set beside the single key, so that `discoverKeys` finds its
+   * keys. Their `issuer` is that of the test issuer, or else the URL of the service.
+   * @default true with `clients`, otherwise false
+   */
+  metadata?: boolean | undefined
+  /**
    * Clients of OAuth, by `client_id`. With this option the service is an authorization server as well: it has metadata
    * (RFC 8414) and a token endpoint, for client credentials and for the exchange of its own tokens (RFC 8693, or the
    * `jwt-bearer` of RFC 7523). In the log and for outages the grants count as `token`.
@@ -42,16 +55,26 @@ export interface TokenServiceOptions {
   clients?: Readonly<Record<string, ServiceClient>> | undefined
 }
 
-export const PATHS: Readonly<Record<'keys' | 'token' | 'grants' | 'metadata', string>> = {
+export const PATHS: Readonly<Record<'keys' | 'keySet' | 'token' | 'grants', string>> = {
   keys: '/tokenservice/pubkey.json',
+  keySet: '/tokenservice/jwks.json',
   token: '/tokenservice/token/api',
   grants: '/token',
-  metadata: '/.well-known/oauth-authorization-server',
 }
 
-export function pathsOf({ clients }: TokenServiceOptions): Paths {
-  const { keys, token, grants, metadata } = PATHS
-  return clients === undefined ? { keys, token } : { keys, token: [token, grants], metadata }
+/** OpenID Connect Discovery 1.0 section 4; RFC 8414 section 3 */
+const METADATA = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server']
+
+/** Of a service whose keys are found by its metadata. */
+export const DISCOVERED: Readonly<Record<'keys' | 'metadata', readonly string[]>> = {
+  keys: [PATHS.keys, PATHS.keySet],
+  metadata: METADATA,
+}
+
+export function pathsOf({ clients, metadata = clients !== undefined }: TokenServiceOptions): Paths {
+  const { keys, token, grants } = PATHS
+  const tokens = clients === undefined ? token : [token, grants]
+  return metadata ? { ...DISCOVERED, token: tokens } : { keys, token: tokens }
 }
 
 export function respondAsTokenService(backend: Backend, options: TokenServiceOptions): Respond {
@@ -60,8 +83,11 @@ export function respondAsTokenService(backend: Backend, options: TokenServiceOpt
   const grants = options.clients && createGrants(backend, options.clients, dpopNonce)
   const { clock, keys, outages } = backend
 
-  function publish({ method }: Request): Response {
-    return method === 'GET' ? Response.json(keys.state.document) : refuse(405, 'GET')
+  function publish({ method, url }: Request): Response {
+    if (method !== 'GET') return refuse(405, 'GET')
+    const { document } = keys.state
+    const isSet = new URL(url).pathname !== PATHS.keySet || 'keys' in document
+    return Response.json(isSet ? document : { keys: [document] })
   }
 
   async function logIn(request: Request, form: URLSearchParams): Promise<Response> {
@@ -87,7 +113,7 @@ export function respondAsTokenService(backend: Backend, options: TokenServiceOpt
     const pass = async (answer: () => Response | Promise<Response>) =>
       await outages.answer(endpoint, { signal, answer })
     if (endpoint === 'keys') return await pass(() => publish(request))
-    if (endpoint === 'metadata') return await pass(() => describe(request))
+    if (endpoint === 'metadata') return await pass(() => describe(request, backend, options))
     // Read before the outage answers, so that the log has the loginId in any case.
     const form = await readForm(request)
     if (form instanceof Response) return await pass(() => form)
@@ -99,16 +125,24 @@ export function respondAsTokenService(backend: Backend, options: TokenServiceOpt
   }
 }
 
-function describe(request: Request): Response {
+function describe(
+  request: Request,
+  { defaults: { issuer } }: Backend,
+  { clients }: TokenServiceOptions,
+): Response {
   if (request.method !== 'GET') return refuse(405, 'GET')
   const { origin } = urlAsked(request)
-  return Response.json({
-    issuer: origin,
+  const oauth = {
     token_endpoint: `${origin}${PATHS.grants}`,
-    jwks_uri: `${origin}${PATHS.keys}`,
-    response_types_supported: [],
     grant_types_supported: GRANT_TYPES,
     token_endpoint_auth_methods_supported: METHODS,
+  }
+  return Response.json({
+    // Clients find the token endpoint by the URL that they were given.
+    issuer: clients === undefined ? (issuer ?? origin) : origin,
+    jwks_uri: `${origin}${PATHS.keySet}`,
+    response_types_supported: [],
+    ...(clients !== undefined && oauth),
   })
 }
 
@@ -120,7 +154,7 @@ function tokenResponse(token: string, format: NonNullable<TokenServiceOptions['r
 /** @param checks Of further options of the caller. */
 export function checkServiceOptions(
   caller: string,
-  options: Omit<TokenServiceOptions, 'clients'>,
+  options: Omit<TokenServiceOptions, 'clients' | 'metadata'>,
   checks: Readonly<Record<string, OptionCheck>> = {},
 ): void {
   checkOptions(caller, options, {
@@ -137,7 +171,7 @@ export function checkServiceOptions(
 }
 
 export function checkTokenServiceOptions(options: TokenServiceOptions): void {
-  checkServiceOptions('tokenService', options, { clients: isObject })
+  checkServiceOptions('tokenService', options, { clients: isObject, metadata: isBoolean })
   for (const [clientId, client] of Object.entries(options.clients ?? {})) {
     checkOptions(`tokenService: the client ${JSON.stringify(clientId)}`, client, {
       secret: isText,

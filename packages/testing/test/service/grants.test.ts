@@ -43,7 +43,7 @@ describe('the metadata', () => {
     expect(await inside.json()).toMatchObject({
       issuer: 'https://auth.test',
       token_endpoint: 'https://auth.test/token',
-      jwks_uri: service.keyUrl,
+      jwks_uri: `${service.authUrl}/tokenservice/jwks.json`,
       grant_types_supported: ['client_credentials', EXCHANGE, JWT_BEARER],
     })
     await using listening = await service.listen()
