@@ -7,8 +7,17 @@ import type { ReplicaState } from './following.ts'
 // so to write back what is known brings nothing back to life. What can lie is that a stream has everything: only an operator says so.
 // Times are seconds.
 
-/** What the stream may have lost when it was read from its beginning for one of these. */
-const LOSSES: ReadonlySet<LoadTrigger> = new Set(['start', 'identity', 'step_back', 'history'])
+/**
+ * What the stream may have lost when it was read from its beginning for one of these. Where entries were deleted that were never read, it
+ * cannot be told whether others went with a former primary.
+ */
+const LOSSES: ReadonlySet<LoadTrigger> = new Set([
+  'start',
+  'identity',
+  'step_back',
+  'gap',
+  'history',
+])
 
 /** Whether entries that this process knows may be missing in what was read. @param state Before that. */
 export function mayLack({ freshAt }: Pick<ReplicaState, 'freshAt'>, trigger: LoadTrigger): boolean {

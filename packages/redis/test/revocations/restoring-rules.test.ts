@@ -86,7 +86,7 @@ test.each([
   ['identity', true],
   ['step_back', true],
   ['history', true],
-  ['gap', false],
+  ['gap', true],
   ['removed', false],
   ['full', false],
   ['clock', false],

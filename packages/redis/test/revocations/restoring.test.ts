@@ -8,6 +8,7 @@ import {
   following,
   ISS,
   jtiListIn,
+  jtisIn,
   MAX_STALENESS,
   operatorOf,
   processes,
@@ -388,6 +389,26 @@ describe('a fail-over that loses entries under the same identity', () => {
     await newcomer.ready()
     expect(verdict(newcomer, 'a')).toBe('revoked')
     expect(jtiListIn(store)).toEqual(['a'])
+  })
+
+  test('and an entry is added and deleted before a process reads the new one: nothing else shows the loss then', async () => {
+    const { store, clock, start } = await following()
+    const way = wayTo(store)
+    start({ connect: way.connect })
+    await clock.advance(MAX_STALENESS)
+    const { data } = store
+    store.add(tokenRecord('a'))
+    await clock.advance(1)
+    way.isDown = true
+    way.cut()
+    store.data = data
+    await clock.advance(1)
+    store.add(tokenRecord('b'))
+    await clock.advance(0.1)
+    store.delete(store.add(tokenRecord('c')))
+    way.isDown = false
+    await clock.advance(A_WHILE)
+    expect(jtisIn(store)).toContain('a')
   })
 
   test('and the former primary acknowledges a revocation when its process reads the new one already: it is repeated there', async () => {
