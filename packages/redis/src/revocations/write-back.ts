@@ -8,10 +8,11 @@ import {
 import { type Connect, openConnection } from '../store/connection.ts'
 import { LOWEST_ID } from '../store/entry-id.ts'
 import { RevocationStoreError, storeError } from '../store/errors.ts'
-import { pauseAfter, writeBackPauses } from '../store/pacing.ts'
+import { pauseAfterWriting, writeBackPauses } from '../store/pacing.ts'
 import { writeContribution, writeRecord } from '../store/record.ts'
 import { openStream, type Stream } from '../store/stream.ts'
 import { hasSteppedBack, hasVanished } from './comparison.ts'
+import type { RevocationsMessage } from './diagnostics.ts'
 import { fill } from './filling.ts'
 import type { ReplicaState } from './following.ts'
 import { afterWriteBack, afterWriteFailure } from './replica-state.ts'
@@ -29,7 +30,11 @@ export interface WriteBackParts {
   readonly process: string
   readonly random: () => number
   readonly state: () => ReplicaState
-  readonly replace: (next: ReplicaState) => void
+  /** @param told To whoever watches the process: outside of a restoration nothing else shows that it fails. */
+  readonly replace: (
+    next: ReplicaState,
+    told?: Pick<RevocationsMessage, 'event' | 'reason' | 'detail'>,
+  ) => void
   /** Told of each entry that was appended: it may have been to a primary that is none any more. */
   readonly onAppended: (id: string, record: readonly string[]) => void
 }
@@ -73,9 +78,12 @@ export function createWriteBack(parts: WriteBackParts): { look(): void; close():
     // Sentinels, and other processes, first come to one mind.
     await pause(writeBackPauses(maxStaleness, random()).first)
     while (isOwed(state())) {
+      const began = clock.monotonic()
       const failure = await writeOnce()
       failures = failure === undefined ? 0 : failures + 1
-      if (failure !== undefined) await pause(pauseAfter(failures, maxStaleness, random()))
+      if (failure === undefined) continue
+      const took = clock.monotonic() - began
+      await pause(pauseAfterWriting(failures, took, maxStaleness, random()))
     }
   }
 
@@ -97,7 +105,10 @@ export function createWriteBack(parts: WriteBackParts): { look(): void; close():
       return undefined
     } catch (error) {
       const failure = storeError(error)
-      if (!ending.signal.aborted) replace(afterWriteFailure(state(), failure, count.entries))
+      if (ending.signal.aborted) return failure
+      const { reason, message: detail } = failure
+      const told = { event: 'failure', reason, detail } as const
+      replace(afterWriteFailure(state(), failure, count.entries), told)
       return failure
     } finally {
       ending.signal.removeEventListener('abort', end)

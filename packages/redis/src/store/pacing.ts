@@ -32,6 +32,23 @@ export function pauseAfter(failures: number, maxStaleness: number, random: numbe
   return spread(pause, random)
 }
 
+/**
+ * After it failed to write back: a failure that lasts, such as a right that is missing, must not have the whole stream read for more than a
+ * tenth of the time.
+ *
+ * @param took The last attempt.
+ */
+export function pauseAfterWriting(
+  failures: number,
+  took: number,
+  maxStaleness: number,
+  random: number,
+): number {
+  const usual = Math.min(LONGEST_PAUSE, maxStaleness / 4)
+  const longest = Math.max(usual, Math.min(LONGEST_FULL_PAUSE, 10 * took))
+  return spread(doubled(FIRST_PAUSE, failures - 1, longest), random)
+}
+
 const FULL_PAUSE = 60
 const LONGEST_FULL_PAUSE = 3600
 

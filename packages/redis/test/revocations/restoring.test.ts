@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+
 import type { ManualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -409,6 +411,37 @@ describe('a fail-over that loses entries under the same identity', () => {
     way.isDown = false
     await clock.advance(A_WHILE)
     expect(jtisIn(store)).toContain('a')
+  })
+
+  test('and nobody has the right to append: that is told as a failure, and does not have the stream read all the time', async () => {
+    const { store, clock, start, replica } = await following()
+    await replica.close()
+    const way = wayTo(store)
+    way.forbidden.add('XADD')
+    const reader = start({ connect: way.connect })
+    await clock.advance(MAX_STALENESS)
+    const { data } = store
+    store.add(tokenRecord('a'))
+    await clock.advance(MAX_STALENESS)
+    const told: unknown[] = []
+    const listen = (message: unknown) => told.push(message)
+    subscribe('portcullis:revocations', listen)
+    store.data = data
+    store.delay = 1
+    const before = store.connections()
+    await clock.advance(3600)
+    unsubscribe('portcullis:revocations', listen)
+    expect(reader.status().state).toBe('current')
+    expect(told).toContainEqual(
+      expect.objectContaining({
+        event: 'failure',
+        state: 'current',
+        reason: 'refused',
+        detail: 'the store of revocations refused: NOPERM, the user lacks a permission',
+      }),
+    )
+    // An attempt takes a second.
+    expect(store.connections() - before).toBeLessThan(400)
   })
 
   test('and the former primary acknowledges a revocation when its process reads the new one already: it is repeated there', async () => {

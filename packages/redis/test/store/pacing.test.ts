@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { pacing, pauseAfter, restWhenFull } from '../../src/store/pacing.ts'
+import { pacing, pauseAfter, pauseAfterWriting, restWhenFull } from '../../src/store/pacing.ts'
 
 test.each([1, 10, 3600])('a lost connection is replaced within a maxStaleness of %d s', (max) => {
   const { heartbeat, answer } = pacing(max)
@@ -13,6 +13,14 @@ test('pauses double, are bounded, and differ from process to process', () => {
   expect(pauses).toEqual([0.1, 0.2, 0.4, 5, 5])
   expect(pauseAfter(9, 10, 1)).toBe(2.5)
   expect(pauseAfter(9, 10, 0)).toBe(1.25)
+})
+
+test('after it failed to write back, the first pauses are as short, and at last a stream is read a tenth of the time', () => {
+  const pauses = [1, 2, 3, 9, 999].map((failures) => pauseAfterWriting(failures, 30, 3600, 1))
+  expect(pauses).toEqual([0.1, 0.2, 0.4, 25.6, 300])
+  expect(pauseAfterWriting(999, 0, 3600, 1)).toBe(5)
+  expect(pauseAfterWriting(999, 0.1, 10, 1)).toBe(2.5)
+  expect(pauseAfterWriting(999, 1e6, 10, 0)).toBe(1800)
 })
 
 test.each([
