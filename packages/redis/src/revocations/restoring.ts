@@ -64,7 +64,7 @@ export function isOwed({
 /** The longest `clockTolerance` of a verifier: so long after its `exp` a token may still be accepted. */
 const TOLERANCE = 600
 /** How far the clocks of machines may differ. */
-const CLOCK_DIFFERENCE = 300
+export const CLOCK_DIFFERENCE = 300
 
 /** From when on an entry revokes nothing any more. */
 export function endOf(entry: RevocationEntry): number {

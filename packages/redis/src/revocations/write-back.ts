@@ -4,6 +4,7 @@ import {
   localRevocations,
   type RevocationEntry,
 } from '@portcullis/core'
+import { instant } from '@portcullis/kit/time'
 
 import { type Connect, openConnection } from '../store/connection.ts'
 import { LOWEST_ID } from '../store/entry-id.ts'
@@ -11,12 +12,13 @@ import { RevocationStoreError, storeError } from '../store/errors.ts'
 import { pauseAfterWriting, writeBackPauses } from '../store/pacing.ts'
 import { writeContribution, writeRecord } from '../store/record.ts'
 import { openStream, type Stream } from '../store/stream.ts'
+import { certainTime } from '../store/time.ts'
 import { hasSteppedBack, hasVanished } from './comparison.ts'
 import type { RevocationsMessage } from './diagnostics.ts'
 import { fill } from './filling.ts'
 import type { ReplicaState } from './following.ts'
 import { afterWriteBack, afterWriteFailure } from './replica-state.ts'
-import { covers, hasLapsed, isOwed } from './restoring.ts'
+import { CLOCK_DIFFERENCE, covers, hasLapsed, isOwed } from './restoring.ts'
 
 // Appends what this process knows and the stream lacks, after a loss or a fail-over. Whether it must is decided in `restoring.ts`.
 
@@ -59,6 +61,8 @@ interface Count {
 export function createWriteBack(parts: WriteBackParts): { look(): void; close(): void } {
   const { connect, key, clock, maxStaleness, random, state, replace } = parts
   const ending = new AbortController()
+  const started = instant(clock)
+  const now = () => certainTime(clock, started)
   let isRunning = false
   let endPause: (() => void) | undefined
 
@@ -98,7 +102,7 @@ export function createWriteBack(parts: WriteBackParts): { look(): void; close():
     const count = { entries: 0 }
     try {
       const stream = openStream(key, connection, TIMEOUT)
-      await writeLacking(stream, parts, count, async () => {
+      await writeLacking(stream, parts, now, count, async () => {
         await pause(writeBackPauses(maxStaleness, random()).page)
       })
       replace(afterWriteBack(state(), losses, count.entries))
@@ -134,15 +138,17 @@ export function createWriteBack(parts: WriteBackParts): { look(): void; close():
   }
 }
 
-/** @param rest Waits before the next page. @throws RevocationStoreError */
+/** @param now Seconds since 1970-01-01T00:00:00Z. @param rest Waits before the next page. @throws RevocationStoreError */
 async function writeLacking(
   stream: Stream,
   parts: WriteBackParts,
+  now: () => number,
   count: Count,
   rest: () => Promise<void>,
 ): Promise<void> {
   const { index, clock, random, state, process } = parts
-  const seen = localRevocations({ max: MOST, clock })
+  // It keeps what others would still write back: that is not to be written again.
+  const seen = localRevocations({ max: MOST, clock: behind(clock, now) })
   let after = LOWEST_ID
   let known: readonly RevocationEntry[] | undefined
   let at = 0
@@ -151,7 +157,7 @@ async function writeLacking(
     after = read.last
     known ??= begunAt(random(), index.toSnapshot().entries)
     const looked = known.slice(at, at + LOOKED)
-    const lacking = looked.filter((each) => !hasLapsed(each, clock.now()) && !covers(seen, each))
+    const lacking = looked.filter((each) => !hasLapsed(each, now()) && !covers(seen, each))
     const page = lacking.slice(0, WRITTEN)
     const [next] = lacking.slice(WRITTEN)
     at = next === undefined ? at + looked.length : known.indexOf(next, at)
@@ -161,6 +167,14 @@ async function writeLacking(
       return
     }
     if (page.length > 0) await rest()
+  }
+}
+
+function behind(clock: Clock, now: () => number): Clock {
+  return {
+    now: () => now() - CLOCK_DIFFERENCE,
+    monotonic: () => clock.monotonic(),
+    after: (seconds, fn) => clock.after(seconds, fn),
   }
 }
 

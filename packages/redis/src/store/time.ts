@@ -12,6 +12,11 @@ export function laterOf(one: Instant | undefined, other: Instant): Instant {
   return one === undefined || other.monotonic > one.monotonic ? other : one
 }
 
+/** The earlier one of two clocks: by one that was set forward, what is needed would seem to have lapsed. @returns Seconds. */
+export function certainTime(clock: Clock, { wall, monotonic }: Instant): number {
+  return Math.min(clock.now(), wall + clock.monotonic() - monotonic)
+}
+
 /** In so many parts a deadline passes. A connection is made, and a question answered, in fewer turns of the event loop. */
 const PARTS = 8
 

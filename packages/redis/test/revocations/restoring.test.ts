@@ -302,6 +302,32 @@ describe('a stream that replaces a lost one', () => {
     expect(newcomer.statusOf({ iss: ISS, sub: 'ann', iat: 150 }, now)).toBe('revoked')
   })
 
+  test('what has lapsed lately is written back once, not by each process', async () => {
+    const { store, clock, replica, start } = await following()
+    start({ random: () => 0 })
+    start({ random: () => 0.5 })
+    await replica.revoke({ iss: ISS, jti: 'a', exp: clock.now() + 60 })
+    // It lapses 600 seconds after its end, and by other clocks later.
+    await clock.advance(760)
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    store.create('second', ['first'], true)
+    await clock.advance(A_WHILE)
+    expect(jtiListIn(store)).toEqual(['a'])
+  })
+
+  test('a wall clock that is set forward at that moment makes nothing lapse', async () => {
+    const { store, clock, replica } = await following()
+    const now = clock.now()
+    await replica.revoke({ iss: ISS, jti: 'a', exp: now + 3600 })
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    clock.set(now + 86_400)
+    store.create('second', ['first'], true)
+    await clock.advance(A_WHILE)
+    expect(jtiListIn(store)).toEqual(['a'])
+  })
+
   test('that an earlier version made has no mark: everybody goes on with it, and it is given what they know', async () => {
     const { store, clock, replica, start } = await following()
     await replica.revoke({ iss: ISS, jti: 'a' })
