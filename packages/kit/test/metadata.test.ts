@@ -83,6 +83,21 @@ describe('the second place is asked', () => {
   })
 })
 
+test.each([
+  ['first', [() => Response.json({ issuer: 'https://other.test' }), () => Response.error()]],
+  ['second', [() => Response.error(), () => Response.json({ issuer: 'https://other.test' })]],
+] as const)(
+  'of two failures the document with wrong content is told, which is the %s',
+  async (_, answers) => {
+    const [first, second] = answers
+    const fetch = async (url: string) => await Promise.resolve(url === OPENID ? first() : second())
+    const { signal } = new AbortController()
+    const reading = { fetch, retry: createRetry(), clock: systemClock, headers: {} }
+    const found = await findUrl(checkIssuer(ISSUER, false), createExchange(reading, signal), 1)
+    expect(found).toMatchObject({ failure: 'bad_document' })
+  },
+)
+
 test('after 429 nothing else is asked, and its pause is told', async () => {
   const { found, asked } = await after(
     () => new Response(null, { status: 429, headers: { 'retry-after': '9' } }),
