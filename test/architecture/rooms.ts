@@ -110,6 +110,7 @@ export const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   ],
   'node:diagnostics_channel': ['report/diagnostics'],
   'node:net': ['possession/peer-list'],
+  'node:url': ['keys/file-keys'],
   'node:util': ['dpop/nonces', 'possession/mutual-tls'],
 }
 

@@ -15,6 +15,7 @@ export {
   type FetchFailure,
   fetchJson,
   type JsonDocument,
+  readDocument,
   withDeadline,
   within,
 } from './http/fetch-json.ts'

@@ -216,6 +216,7 @@ export const ROWS: readonly Row[] = [
   ),
   row('core authorizeRequest', core.authorizeRequest, [arg(request), arg([need], 'list')]),
   row('core discoverKeys', core.discoverKeys, [arg(name), options({ maxAge: 60 })]),
+  row('core fileKeys', core.fileKeys, [arg('keys.json', 'text'), options({ clock })]),
   row('core localKeys', core.localKeys, [arg(issuer.publicJwk), options({ algorithmNames: {} })]),
   row('core localRevocations', core.localRevocations, [options({ max: 10 })]),
   row('core remoteKeys', core.remoteKeys, [arg(`${name}/keys`), options({ maxAge: 60 })]),

@@ -132,7 +132,10 @@ describe('where others reach it', () => {
   })
 
   test('the health needs no secret, and says nothing else', async () => {
-    expect(await (await guarded.ask('health')).json()).toEqual({ status: 'ok', program: 'portcullis serve' })
+    expect(await (await guarded.ask('health')).json()).toEqual({
+      status: 'ok',
+      program: 'portcullis serve',
+    })
   })
 })
 

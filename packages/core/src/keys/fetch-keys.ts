@@ -1,4 +1,10 @@
-import { badDocument, type Exchange, type FetchFailure, fetchJson } from '@portcullis/kit/http'
+import {
+  badDocument,
+  type Exchange,
+  type FetchFailure,
+  fetchJson,
+  type JsonDocument,
+} from '@portcullis/kit/http'
 import { isJsonObject } from '@portcullis/kit/json'
 
 import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
@@ -22,7 +28,14 @@ export async function fetchKeys(
   exchange: Exchange,
   names: AlgorithmNames,
 ): Promise<FetchedKeys | FetchFailure> {
-  const answer = await fetchJson(url, exchange)
+  return usableKeys(await fetchJson(url, exchange), names)
+}
+
+/** The keys of a document that came by whatever way. */
+export function usableKeys(
+  answer: JsonDocument | FetchFailure,
+  names: AlgorithmNames,
+): FetchedKeys | FetchFailure {
   if (answer.failure !== undefined) return answer
   const document = readUsableKeys(answer.value, names)
   if (typeof document === 'string') {

@@ -79,7 +79,8 @@ export function followKeys(
   random: () => number = Math.random,
 ): RemoteKeys {
   const policy: RotationPolicy = { ...options, spread: random() }
-  const { origin } = new URL(url)
+  const { origin: ofUrl, protocol } = new URL(url)
+  const origin = protocol === 'file:' ? 'a file' : ofUrl
   const room = createWaitingRoom(clock, policy.timeout, WITHOUT_KEYS)
   const beginning = beginWith(saved, instant(clock), policy)
   let { state } = beginning

@@ -95,12 +95,13 @@ interface CheckedOptions {
   readonly cacheOf: (url: string) => CacheOptions
 }
 
-/** The options with their defaults. @throws TypeError */
+/** The options with their defaults. @param without Those that have no meaning there. @throws TypeError */
 export function checkRemoteKeysOptions(
   factory: string,
   options: RemoteKeysOptions,
+  without: readonly string[] = [],
 ): CheckedOptions {
-  checkOptions(factory, options, {
+  const checks = {
     maxAge: seconds(1, 86_400),
     staleWhileRevalidate: seconds(0, 86_400),
     staleIfError: seconds(0, 604_800),
@@ -111,7 +112,9 @@ export function checkRemoteKeysOptions(
     snapshot: isSnapshot,
     fetch: isFunction,
     clock: isClock,
-  })
+  }
+  const known = Object.entries(checks).filter(([name]) => !without.includes(name))
+  checkOptions(factory, options, Object.fromEntries(known))
   const {
     maxAge,
     staleWhileRevalidate = 300,

@@ -26,7 +26,7 @@ import type { Revocations } from '../revocation/revocations.ts'
 // The options of `createVerifier`: their types, their checks at start-up, and the rules that follow from them.
 
 export interface VerifierOptions {
-  /** Where the public keys come from: `remoteKeys(url)`, `discoverKeys(issuer)` or `localKeys(keys)`. */
+  /** Where the public keys come from: `remoteKeys(url)`, `discoverKeys(issuer)`, `fileKeys(path)` or `localKeys(keys)`. */
   keys: KeySource
   /**
    * The accepted values of `iss`. `null` accepts any value, and tokens without `iss`.

@@ -100,12 +100,23 @@ async function readResponse(
     const pause = retryAfter(headers, clock.now())
     return unreachable(`${name} answered ${status}`, pause)
   }
-  const octets = await readBody(response.body, signal, MAX_OCTETS)
+  const document = await readDocument(response.body, signal)
+  if (document.failure !== undefined) return document
+  const [cacheControl, age] = [textOf(headers, 'cache-control'), textOf(headers, 'age')]
+  return { ...document, freshnessLifetime: freshnessLifetime(cacheControl, age) }
+}
+
+/** Of an answer, or of a file. @throws What the body fails with. */
+export async function readDocument(
+  body: FetchResponse['body'],
+  signal: AbortSignal,
+): Promise<JsonDocument | FetchFailure> {
+  const octets = await readBody(body, signal, MAX_OCTETS)
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} bytes`)
   const value = readJson(octets)
-  if (value === undefined) return badDocument(`the document is not JSON${whatItIs(octets)}`)
-  const [cacheControl, age] = [textOf(headers, 'cache-control'), textOf(headers, 'age')]
-  return { failure: undefined, value, freshnessLifetime: freshnessLifetime(cacheControl, age) }
+  return value === undefined
+    ? badDocument(`the document is not JSON${whatItIs(octets)}`)
+    : { failure: undefined, value, freshnessLifetime: undefined }
 }
 
 /** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */
