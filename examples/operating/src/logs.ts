@@ -45,9 +45,34 @@ export function logOperations(write: Write): void {
 
 /** For `onRefusal` of each guard: `authenticate(verifier, { onRefusal: logRefusals(write) })`. */
 export function logRefusals(write: Write): (error: AuthError) => void {
-  return ({ status, code, reason, detail }) => {
+  return ({ status, code, reason, detail, numbers }) => {
     // 503 is our problem, everything else the caller's.
-    write(status === 503 ? 'warn' : 'info', 'refusal', { code, reason, detail })
+    write(status === 503 ? 'warn' : 'info', 'refusal', { code, reason, detail, ...numbers })
+  }
+}
+
+/**
+ * Of each reason so many refusals a minute, and with the next one how many were left out: `logRefusals(sampled(toPino(logger)))`.
+ * Metrics count all of them.
+ */
+export function sampled(write: Write, most = 20, now = () => performance.now() / 1000): Write {
+  const minutes = new Map<unknown, { readonly since: number; lines: number }>()
+  return (level, event, fields) => {
+    // Reasons are a closed list.
+    const reason = event === 'refusal' ? fields['reason'] : undefined
+    if (reason === undefined) {
+      write(level, event, fields)
+      return
+    }
+    let minute = minutes.get(reason)
+    const leftOut = (minute?.lines ?? 0) - most
+    if (minute === undefined || now() - minute.since >= 60) {
+      minute = { since: now(), lines: 0 }
+      minutes.set(reason, minute)
+      if (leftOut > 0) write('warn', 'refusals_left_out', { reason, count: leftOut })
+    }
+    minute.lines += 1
+    if (minute.lines <= most) write(level, event, fields)
   }
 }
 

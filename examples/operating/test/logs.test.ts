@@ -5,12 +5,19 @@ import {
   LoggerProvider,
   SimpleLogRecordProcessor,
 } from '@opentelemetry/sdk-logs'
-import { AuthError, remoteKeys } from '@portcullis/core'
+import { AuthError, createVerifier, remoteKeys } from '@portcullis/core'
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 
-import { logOperations, logRefusals, toOpenTelemetry, toPino, type Write } from '../src/logs.ts'
+import {
+  logOperations,
+  logRefusals,
+  sampled,
+  toOpenTelemetry,
+  toPino,
+  type Write,
+} from '../src/logs.ts'
 
 const lines: Parameters<Write>[] = []
 // Once, as a program does it: a subscription lasts as long as the process.
@@ -94,4 +101,51 @@ test('OpenTelemetry has it as attributes with a prefix, and its severity', async
     },
   ])
   await provider.shutdown()
+})
+
+test('lines of two expired tokens are grouped by their sentence, and their times are fields', async () => {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
+  const verifier = createVerifier({ ...issuer.verifierOptions, clock })
+  const written: Parameters<Write>[2][] = []
+  const log = logRefusals((_level, _event, fields) => void written.push(fields))
+  for (const expiresIn of [-60, -3600]) {
+    const token = await issuer.token({ expiresIn })
+    await verifier.verify(token).catch((error: unknown) => {
+      log(error as AuthError)
+    })
+  }
+  expect(new Set(written.map(({ detail }) => detail)).size).toBe(1)
+  expect(written.map(({ exp, now }) => Number(exp) - Number(now))).toEqual([-60, -3600])
+})
+
+test('of a flood of 20,000 bad tokens a second, 20 lines a minute are written for each reason, then how many were not', async () => {
+  const exporter = new InMemoryLogRecordExporter()
+  const processors = [new SimpleLogRecordProcessor({ exporter })]
+  const logger = new LoggerProvider({ processors }).getLogger('portcullis')
+  const printed: string[] = []
+  const toBoth: readonly Write[] = [
+    toPino(pino({ base: null, timestamp: false }, { write: (line) => void printed.push(line) })),
+    toOpenTelemetry(logger),
+  ]
+  let now = 0
+  for (const write of toBoth) {
+    now = 0
+    const log = logRefusals(sampled(write, 20, () => now))
+    for (let at = 0; at < 20_000; at++) {
+      now = at / 20_000
+      log(new AuthError('invalid_token', at % 2 === 0 ? 'signature' : 'expired'))
+    }
+    log(new AuthError('keys_unavailable', 'timeout'))
+    now = 60
+    log(new AuthError('invalid_token', 'signature'))
+  }
+  const reasons = printed.map((line) => (JSON.parse(line) as { reason: string }).reason)
+  expect(reasons.filter((reason) => reason === 'signature')).toHaveLength(22)
+  expect(reasons.filter((reason) => reason === 'expired')).toHaveLength(20)
+  expect(printed.filter((line) => line.includes('refusals_left_out'))).toEqual([
+    `${JSON.stringify({ level: 40, reason: 'signature', count: 9980, event: 'refusals_left_out', msg: 'portcullis' })}\n`,
+  ])
+  expect(reasons).toContain('timeout')
+  expect(exporter.getFinishedLogRecords()).toHaveLength(printed.length)
 })

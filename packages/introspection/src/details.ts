@@ -1,3 +1,4 @@
+import type { AuthErrorOptions } from '@portcullis/core'
 import { shown } from '@portcullis/core/verifier'
 
 // What refusals tell developers. Of a token they show nothing, and of an answer nothing but what kind of token it names.
@@ -31,9 +32,11 @@ export function noKind(stated: readonly string[] | undefined): Detail {
 export const unboundDpop: Detail = () =>
   'the answer is about a token of the type DPoP, and its cnf names no key (jkt)'
 
-export function unavailable(why: string, retryAfter: number): Detail {
-  const next = retryAfter > 0 ? `in ${retryAfter.toFixed(1)} s` : 'now'
-  return () => `${why}; the next call can start ${next}`
+export function unavailable(
+  why: string,
+  retryAfter: number,
+): NonNullable<AuthErrorOptions['detail']> {
+  return () => ({ text: why, numbers: { nextCallIn: Math.max(0, retryAfter) } })
 }
 
 export const roomFull: Detail = () => 'too many requests wait until their token is looked up'

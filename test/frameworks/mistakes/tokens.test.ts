@@ -74,8 +74,8 @@ function verifierAt(offset: number): Verifier {
 
 describe('a clock that is wrong', () => {
   test.each<[string, number, TokenOptions, string]>([
-    ['ours is ahead', 3600, {}, 'it was issued 3,600 s ago: if it is newer, one of the clocks is'],
-    ['ours is behind', -3600, {}, '3,600 s after now'],
+    ['ours is ahead', 3600, {}, 'if it is newer than its iat says, one of the clocks is wrong'],
+    ['ours is behind', -3600, {}, 'is after now, by '],
     ['ours is behind', -3600, {}, "is this clock slow, or the issuer's fast?"],
     ['ours is behind, and nbf is stated', -60, { notBefore: 0 }, 'is this clock slow'],
   ])('%s', async (_, offset, token, cause) => {
@@ -92,9 +92,7 @@ describe('a clock that is wrong', () => {
 
   test.each(['iat', 'nbf'])('the issuer writes %s in milliseconds', async (name) => {
     const token = await issuer.token({ claims: { [name]: clock.now() * 1000 } })
-    expect(await detailOf(verifier.verify(token))).toContain(
-      `${name} is ${clock.now() * 1000}, which is in milliseconds or finer; it must be in seconds`,
-    )
+    expect(await detailOf(verifier.verify(token))).toContain(`${name} is in milliseconds or finer`)
   })
 
   test('the issuer writes exp as a text', async () => {

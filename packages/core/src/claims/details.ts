@@ -8,7 +8,7 @@ import {
   kindOf,
   listed,
   looksLikeMilliseconds,
-  moment,
+  type NumberedDetail,
   numberOf,
   printable,
   shown,
@@ -103,8 +103,9 @@ export function notNumber(name: string, value: unknown): Detail {
   return () => `${name} is ${kind}; it must be a number of seconds since 1970-01-01T00:00:00Z`
 }
 
-export function notSeconds(name: string, value: number): Detail {
-  return () => `${name} is ${value}, which is in milliseconds or finer; it must be in seconds`
+export function notSeconds(name: string, value: number): NumberedDetail {
+  const text = `${name} is in milliseconds or finer; it must be in seconds`
+  return () => ({ text, numbers: { [name]: value } })
 }
 
 export function noTime(now: unknown): Detail {
@@ -120,13 +121,12 @@ export interface WrongTime {
   readonly iat: number | undefined
 }
 
-export function wrongTime(time: WrongTime): Detail {
+export function wrongTime(time: WrongTime): NumberedDetail {
   return () => {
-    const { name, at, now, limit } = time
-    const [verb, side] = at <= now ? ['was', 'before'] : ['is', 'after']
-    const distance = duration(Math.abs(now - at))
-    const found = `${name} ${verb} ${moment(at)}, ${distance} ${side} now (${moment(now)})`
-    return `${found}; ${limit[0]} is ${duration(limit[1])}${clockHint(time)}`
+    const { name, at, now, limit, iat } = time
+    const side = at <= now ? 'was before' : 'is after'
+    const text = `${name} ${side} now, by ${limit[0]} (${duration(limit[1])}) or more${clockHint(time)}`
+    return { text, numbers: { ...(iat !== undefined && { iat }), [name]: at, now } }
   }
 }
 
@@ -135,7 +135,7 @@ function clockHint({ name, at, now, iat }: WrongTime): string {
   if (looksLikeMilliseconds(now)) return ': does the clock count milliseconds? It must be seconds'
   if (at > now) return ": is this clock slow, or the issuer's fast?"
   if (name !== 'exp' || iat === undefined || iat > at) return ''
-  return `; by its iat it was issued ${duration(now - iat)} ago: if it is newer, one of the clocks is wrong`
+  return '; if it is newer than its iat says, one of the clocks is wrong'
 }
 
 export function otherIssuer(claims: JsonObject, expected: readonly string[]): Detail {

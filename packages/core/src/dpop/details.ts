@@ -1,4 +1,11 @@
-import { type Detail, duration, kindOf, moment, numberOf, shown } from '../refusal/text.ts'
+import {
+  type Detail,
+  duration,
+  kindOf,
+  type NumberedDetail,
+  numberOf,
+  shown,
+} from '../refusal/text.ts'
 
 // What refusals tell developers about DPoP proofs. A proof is its sender's own work, but it is shown no further than a token.
 
@@ -10,9 +17,11 @@ export function notTextProof(value: unknown): Detail {
   return () => `the header DPoP is ${kind}; it must be the text of one proof`
 }
 
-export function tooLargeProof(size: number, max: number): Detail {
-  return () =>
-    `the DPoP proof has ${numberOf(size, 'character')}; ${numberOf(max, 'character')} are taken`
+export function tooLargeProof(size: number, max: number): NumberedDetail {
+  return () => ({
+    text: `the DPoP proof is longer than ${numberOf(max, 'character')}`,
+    numbers: { size },
+  })
 }
 
 /** @param why What the reader of tokens says. */
@@ -51,8 +60,11 @@ export function unreadableProofClaim(name: string, value: unknown, wanted: strin
       : `the DPoP proof's ${name} is ${kind}; it must be ${wanted}`
 }
 
-export function longProofId(length: number, max: number): Detail {
-  return () => `the DPoP proof's jti has ${numberOf(length, 'character')}; ${max} are taken`
+export function longProofId(size: number, max: number): NumberedDetail {
+  return () => ({
+    text: `the DPoP proof's jti is longer than ${numberOf(max, 'character')}`,
+    numbers: { size },
+  })
 }
 
 export function otherMethod(htm: unknown, method: unknown): Detail {
@@ -98,20 +110,20 @@ export function wrongProofTime({
   maxAge,
   clockTolerance,
   toleranceAhead,
-}: WrongProofTime): Detail {
+}: WrongProofTime): Detail | NumberedDetail {
   const kind = kindOf(value)
+  if (typeof value !== 'number') {
+    return () =>
+      `the DPoP proof's ${name} is ${kind}; it must be a number of seconds since 1970-01-01T00:00:00Z`
+  }
   return () => {
-    if (typeof value !== 'number') {
-      return `the DPoP proof's ${name} is ${kind}; it must be a number of seconds since 1970-01-01T00:00:00Z`
-    }
-    const gap = now - value
-    const side = gap < 0 ? 'after' : 'before'
-    const found = `the DPoP proof's ${name} is ${moment(value)}, ${duration(Math.abs(gap))} ${side} now (${moment(now)})`
+    const isAhead = now < value
     const allowed =
-      name !== 'exp' && gap < 0
+      name !== 'exp' && isAhead
         ? `it may be ${duration(toleranceAhead)} ahead (clockTolerance)`
         : `maxAge is ${duration(maxAge)}, clockTolerance ${duration(clockTolerance)}`
-    return `${found}; ${allowed}`
+    const text = `the DPoP proof's ${name} is ${isAhead ? 'after' : 'before'} now; ${allowed}`
+    return { text, numbers: { [name]: value, now } }
   }
 }
 

@@ -118,7 +118,9 @@ function timeFinding(
     checkTimes({ [name]: at }, rules, now)
   })
   if (typeof at !== 'number') return refusal ? failed(name, refusal) : skipped(name, 'no number')
-  if (refusal?.reason === 'claim') return failed(name, refusal, 'not in seconds')
+  if (refusal?.reason === 'claim') {
+    return failed(name, refusal, 'not in seconds', `${refusal.detail}: ${at}`)
+  }
   const summary = distanceOf(at, now, refusal === undefined ? undefined : tolerance)
   const detail = withDate(at, summary)
   return refusal === undefined

@@ -1,7 +1,14 @@
 import { elapsed, type Instant } from '@portcullis/kit/time'
 
 import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/algorithms.ts'
-import { type Detail, duration, numberOf, printable, shown } from '../refusal/text.ts'
+import {
+  type Detail,
+  duration,
+  type NumberedDetail,
+  numberOf,
+  printable,
+  shown,
+} from '../refusal/text.ts'
 import type { KeyRing, VerificationKey, WhyUnproven } from './key-source.ts'
 
 // What refusals tell developers that are about keys. Of the keys in use they keep numbers and names.
@@ -28,30 +35,29 @@ const REASONS: Readonly<Record<WhyUnproven, string>> = {
 }
 
 /** For `unknown_key` and `algorithm`: no key fits. */
-export function unknownKey(unproven: Unproven): Detail {
+export function unknownKey(unproven: Unproven): NumberedDetail {
   const { ring, kid, algorithm, why, arrived } = unproven
   const count = ring.keys.length
   const age = ageOf(ring, arrived)
   const { isNamed, isForNone, names, isSilent } = othersOf(unproven)
   const skipped = kid === undefined ? undefined : skippedReason(ring, kid)
   // Whoever keeps the error keeps what this function uses. So it uses no key, and nothing that has one.
-  return () => {
+  const sentence = () => {
+    const keys = describe(count, age)
     const key = `the key with kid ${shown(kid)}`
     const advice = isSilent ? adviceOnSilentKeys(algorithm) : ''
     if (isNamed) {
-      return `${key} is for ${names}; the header's alg means ${algorithm}${advice}${because(why)}`
+      return `${key} is for ${names}; the header's alg means ${algorithm}${advice}`
     }
-    if (skipped !== undefined) {
-      return `${key} cannot be used: ${printable(skipped, 200)}${because(why)}`
-    }
-    const keys = describe(count, age)
+    if (skipped !== undefined) return `${key} cannot be used: ${printable(skipped, 200)}`
     if (isForNone) {
       const [none, they] =
         count === 1 ? [`${keys} is not`, 'it is'] : [`none of ${keys} is`, 'they are']
-      return `${none} for ${algorithm}: ${they} for ${names}${advice}${because(why)}`
+      return `${none} for ${algorithm}: ${they} for ${names}${advice}`
     }
-    return `kid ${shown(kid)} is not ${count === 1 ? 'that of' : 'among'} ${keys}${because(why)}`
+    return `kid ${shown(kid)} is not ${count === 1 ? 'that of' : 'among'} ${keys}`
   }
+  return () => ({ text: `${sentence()}${because(why)}`, numbers: agesOf(age) })
 }
 
 /** What a sentence says of the keys that are not for the algorithm. */
@@ -100,13 +106,14 @@ function adviceOnSilentKeys(algorithm: Algorithm): string {
 }
 
 /** For `signature`: keys fit, and none made it. */
-export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): Detail {
+export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): NumberedDetail {
   const count = ring.keys.length
   const age = ageOf(ring, arrived)
   return () => {
     const name = kid === undefined ? 'without a kid' : `with kid ${shown(kid)}`
     const which = count === 1 ? '' : `${tried} of `
-    return `no key made the signature of the token ${name}: tried ${which}${describe(count, age)}${because(why)}`
+    const text = `no key made the signature of the token ${name}: tried ${which}${describe(count, age)}${because(why)}`
+    return { text, numbers: agesOf(age) }
   }
 }
 
@@ -126,9 +133,12 @@ function ageOf({ fetchedAt }: KeyRing, arrived: Instant): number | undefined {
 function describe(count: number, age: number | undefined): string {
   const keys = count === 1 ? 'the only key' : `the ${numberOf(count, 'key')}`
   if (age === undefined) return keys
-  return age <= 0
-    ? `${keys}, fetched since the token came`
-    : `${keys}, fetched ${duration(age)} ago`
+  return age <= 0 ? `${keys}, fetched since the token came` : keys
+}
+
+/** How old the keys were when the token came. */
+function agesOf(age: number | undefined): { readonly keysAge?: number } {
+  return age === undefined || age <= 0 ? {} : { keysAge: age }
 }
 
 function skippedReason({ skipped }: KeyRing, kid: string): string | undefined {
@@ -140,11 +150,11 @@ export function noKeys(
   failure: string | undefined,
   origin: string | undefined,
   pause: number,
-): Detail {
+): NumberedDetail {
   return () => {
     const what = printable(failure ?? 'no keys have been fetched yet', 300)
     const where = origin === undefined ? '' : ` (${printable(origin, 100)})`
-    return `${what}${where}; the next attempt can start ${pause > 0 ? `in ${duration(pause)}` : 'now'}`
+    return { text: `${what}${where}`, numbers: { nextAttemptIn: Math.max(0, pause) } }
   }
 }
 

@@ -10,7 +10,7 @@ import {
   refusals,
   visible,
 } from './refusals.ts'
-import { type Detail, printable } from './text.ts'
+import { printable } from './text.ts'
 
 // `AuthError`: a refusal, with its answer for the client and its sentence for developers. Texts and headers are made when somebody reads
 // them.
@@ -18,8 +18,13 @@ import { type Detail, printable } from './text.ts'
 export interface AuthErrorOptions extends PresentationOptions {
   /** For developers only: it is never in a message, in JSON or in an inspection. */
   cause?: unknown
-  /** Makes {@link AuthError.detail}. It is kept as long as the error, so it should refer to only a few values. */
-  detail?: (() => string) | undefined
+  /**
+   * Makes {@link AuthError.detail}, and {@link AuthError.numbers} where it returns an object. It is kept as long as the error, so it
+   * should refer to only a few values.
+   */
+  detail?:
+    | (() => string | { readonly text: string; readonly numbers: Readonly<Record<string, number>> })
+    | undefined
   /** The scope that would be enough: a space-separated list (RFC 6750 section 3). */
   scope?: PresentationOptions['scope']
   /**
@@ -67,7 +72,7 @@ export class AuthError extends Error {
   readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]
   /** The scope that was given at first, whoever has presented the refusal since. */
   #wanted: string | undefined
-  #detail: Detail | undefined
+  #detail: AuthErrorOptions['detail']
   #headers: Readonly<Record<string, string>> | undefined
 
   /** Instead of options, `detail` alone may be given: that costs no object more than its function. */
@@ -77,7 +82,7 @@ export class AuthError extends Error {
       [Code in AuthErrorCode]: [
         code: Code,
         reason: AuthErrorReasons[Code],
-        options?: AuthErrorOptions | (() => string) | undefined,
+        options?: AuthErrorOptions | AuthErrorOptions['detail'],
       ]
     }[AuthErrorCode]
   ) {
@@ -128,7 +133,8 @@ export class AuthError extends Error {
 
   /**
    * Why the request was refused, in one sentence for developers: what was found, and what was expected. It is made when it is
-   * read. Use it for logs; never send it to a client.
+   * read. Use it for logs; never send it to a client. It is one of few sentences for each reason: what differs from token to
+   * token, such as times, is in `numbers`.
    *
    * Until the signature is proven it shows only members of the header. Afterwards it names what was expected, and shows what
    * was found of `iss`, `aud`, times, numbers, `azp`, `client_id`, `appid`, `tid`, `ver`, `token_use` and `acr`; of other claims
@@ -138,12 +144,28 @@ export class AuthError extends Error {
   get detail(): string {
     const [code, reason] = this.#arguments
     try {
-      const sentence = this.#detail?.()
+      const told = this.#detail?.()
+      const sentence = typeof told === 'object' ? told.text : told
       if (sentence !== undefined) return printable(sentence, LONGEST_DETAIL)
     } catch {
       // It reads what others have made, such as the issues of a schema.
     }
     return describe(code, reason)
+  }
+
+  /**
+   * The numbers behind `detail`, as fields for logs, by the names of claims (`exp`, `iat`, `auth_time`) or of what was measured (`now`,
+   * `keysAge`, `nextAttemptIn`, `size`). Seconds, or characters. It is made when it is read; never send it to a client.
+   */
+  get numbers(): Readonly<Record<string, number>> {
+    try {
+      const told = this.#detail?.()
+      const numbers = typeof told === 'object' ? Object.entries(told.numbers) : []
+      return Object.fromEntries(numbers.filter(([, value]) => typeof value === 'number'))
+    } catch {
+      // As above.
+    }
+    return {}
   }
 
   /**

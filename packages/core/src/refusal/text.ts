@@ -4,6 +4,18 @@
 /** One sentence for developers, made when it is asked for. It keeps the few values that it needs, and no token. */
 export type Detail = () => string
 
+/**
+ * The same for refusals that numbers tell apart, such as times: the sentence is one of few, so that lines of a log can be grouped by it,
+ * and the numbers stand beside it.
+ */
+export type NumberedDetail = () => Numbered
+
+interface Numbered {
+  readonly text: string
+  /** By the name of the claim, or of what was measured. Seconds, octets or a count. */
+  readonly numbers: Readonly<Record<string, number>>
+}
+
 const MAX_VALUE = 64
 const MAX_LISTED = 3
 /** What a JWS begins with, since its header is a JSON object. */

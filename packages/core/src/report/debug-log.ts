@@ -1,5 +1,5 @@
 import type { AuthError } from '../refusal/errors.ts'
-import { duration, printable } from '../refusal/text.ts'
+import { duration, moment, printable } from '../refusal/text.ts'
 import type { KeysMessage } from './diagnostics.ts'
 
 // The lines that NODE_DEBUG=portcullis prints: one for each refusal of a guard, and for each settled attempt to fetch keys.
@@ -20,9 +20,19 @@ interface Refused {
 }
 
 export function refusalLine(error: AuthError, { framework = 'http', ...refused }: Refused): string {
-  const { status, code, reason, detail } = error
+  const { status, code, reason, detail, numbers } = error
   const where = `${printable(framework, 32)} ${placeOf(refused)}`
-  return `refused: ${where}: ${status} ${code} ${reason}: ${detail}`
+  return `refused: ${where}: ${status} ${code} ${reason}: ${detail}${fieldsOf(numbers)}`
+}
+
+const TIMES: ReadonlySet<string> = new Set(['exp', 'nbf', 'iat', 'auth_time', 'now'])
+
+function fieldsOf(numbers: AuthError['numbers']): string {
+  const fields = Object.entries(numbers).map(([name, value]) => {
+    const text = TIMES.has(name) ? moment(value) : String(Math.round(value * 10) / 10)
+    return `${printable(name, 32)}=${text}`
+  })
+  return fields.length === 0 ? '' : ` (${fields.join(', ')})`
 }
 
 export function attemptLine(message: KeysMessage, origin: string | undefined): string {

@@ -69,6 +69,8 @@ export interface VerifyMessage {
   readonly reason: AuthErrorReason | undefined
   /** The `detail` of the refusal, made when it is read. */
   readonly detail: string | undefined
+  /** The `numbers` of the refusal, made when they are read. */
+  readonly numbers: Readonly<Record<string, number>> | undefined
   /** Whether the token was remembered, so that its signature was not checked again. */
   readonly remembered: boolean
   readonly duration: number
@@ -94,7 +96,7 @@ export const refusedRequests: TypedChannel<RefusalMessage> =
 /** @param refusal `undefined` if the token was accepted. */
 export function verdictMessage(
   verdict: Pick<VerifyMessage, 'verifier' | 'remembered' | 'duration'>,
-  refusal: Pick<VerifyMessage, 'code' | 'reason' | 'detail'> | undefined,
+  refusal: Pick<VerifyMessage, 'code' | 'reason' | 'detail' | 'numbers'> | undefined,
 ): VerifyMessage {
   return {
     ...verdict,
@@ -102,6 +104,9 @@ export function verdictMessage(
     reason: refusal?.reason,
     get detail() {
       return refusal?.detail
+    },
+    get numbers() {
+      return refusal?.numbers
     },
   }
 }

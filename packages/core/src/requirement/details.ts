@@ -1,5 +1,12 @@
 import { acceptedText, foundText } from '../claims/details.ts'
-import { type Detail, duration, kindOf, listed, printable } from '../refusal/text.ts'
+import {
+  type Detail,
+  duration,
+  kindOf,
+  listed,
+  type NumberedDetail,
+  printable,
+} from '../refusal/text.ts'
 
 // What refusals of a route's requirements tell developers: what the route asks for, and of what the token has no more than of
 // other refused claims.
@@ -49,16 +56,17 @@ export function notMet(description: string, answer: unknown): Detail {
   return () => `the route requires ${describe(description)}, which answered ${kind}`
 }
 
-export function lacksAge(time: unknown, age: number, now: number): Detail {
+export function lacksAge(time: unknown, age: number, now: number): Detail | NumberedDetail {
   const wanted = `the route wants ${duration(age)} at most`
   if (typeof time !== 'number') {
     const found = time === undefined ? 'is missing' : `is ${kindOf(time)}`
     return () => `auth_time ${found}; ${wanted}: does the issuer put it into access tokens?`
   }
-  const elapsed = now - time
-  return elapsed < 0
-    ? () => `auth_time is ${duration(-elapsed)} after now: is it in milliseconds, or a clock wrong?`
-    : () => `the user authenticated ${duration(elapsed)} ago (auth_time); ${wanted}`
+  const text =
+    now < time
+      ? 'auth_time is after now: is it in milliseconds, or a clock wrong?'
+      : `the user authenticated longer ago (auth_time); ${wanted}`
+  return () => ({ text, numbers: { auth_time: time, now } })
 }
 
 export function lacksAcr(value: unknown, wanted: readonly string[]): Detail {

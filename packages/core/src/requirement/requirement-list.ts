@@ -3,7 +3,7 @@ import { checkArgument, hasMethods, type OptionCheck, own, seconds } from '@port
 import type { Auth } from '../claims/auth.ts'
 import { asSigned } from '../claims/signed-claims.ts'
 import { isScope } from '../ground/scopes.ts'
-import { AuthError } from '../refusal/errors.ts'
+import { AuthError, type AuthErrorOptions } from '../refusal/errors.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { notMet } from './details.ts'
 
@@ -31,8 +31,8 @@ export interface Requirement {
   readonly maxAge?: number | undefined
   /** Other requirements that must all be met instead of this one. The refusal is that of the first one that is not met. */
   readonly parts?: readonly Requirement[] | undefined
-  /** Says what a token lacks, in a sentence for developers without values of claims. Read as an own member. */
-  readonly explain?: ((auth: Auth) => () => string) | undefined
+  /** Says what a token lacks, in a sentence for developers without values of claims: `detail` of the refusal. Read as an own member. */
+  readonly explain?: ((auth: Auth) => NonNullable<AuthErrorOptions['detail']>) | undefined
   /**
    * @param auth With the claims as they were signed, whatever a schema made of them.
    * @param acceptance Missing where there is no request, as in a test of the requirement.

@@ -1,15 +1,16 @@
 import { type JsonObject, member } from '@portcullis/kit/json'
 
-import { type Detail, duration, kindOf, moment, shown } from '../refusal/text.ts'
+import { type Detail, duration, kindOf, type NumberedDetail, shown } from '../refusal/text.ts'
 
 // What refusals tell developers about revocations. Of the claims they show `iss` and times alone.
 
-export function revokedToken(claims: JsonObject): Detail {
+export function revokedToken(claims: JsonObject): NumberedDetail {
   const [iss, iat] = [member(claims, 'iss'), member(claims, 'iat')]
   return () => {
     const issuer = iss === undefined ? 'has no iss' : `is from ${shown(iss)}`
-    const time = typeof iat === 'number' ? `was issued ${moment(iat)}` : 'has no iat'
-    return `the token, which ${issuer} and ${time}, has been revoked`
+    const isDated = typeof iat === 'number'
+    const text = `the token, which ${issuer}${isDated ? '' : ' and has no iat'}, has been revoked`
+    return { text, numbers: isDated ? { iat } : {} }
   }
 }
 

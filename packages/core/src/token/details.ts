@@ -1,4 +1,11 @@
-import { counted, type Detail, JSON_OBJECT, kindOf, listed } from '../refusal/text.ts'
+import {
+  type Detail,
+  JSON_OBJECT,
+  kindOf,
+  listed,
+  type NumberedDetail,
+  numberOf,
+} from '../refusal/text.ts'
 
 // What refusals of a token's form tell developers. Of the token they show members of the header, and keep nothing else.
 
@@ -9,8 +16,11 @@ export function notText(value: unknown): Detail {
   return () => `verify was given ${kind}; it takes the text of one token${hint}`
 }
 
-export function tooLarge(size: number, maxTokenSize: number): Detail {
-  return () => `the token has ${counted(size)} characters; maxTokenSize is ${counted(maxTokenSize)}`
+export function tooLarge(size: number, maxTokenSize: number): NumberedDetail {
+  return () => ({
+    text: `the token is longer than maxTokenSize (${numberOf(maxTokenSize, 'character')})`,
+    numbers: { size },
+  })
 }
 
 /** @param dots How many dots were found: two where it has the three parts of a JWS at least. */

@@ -39,6 +39,7 @@ export function publishRemembered(verifier: () => object, duration: () => number
     code: undefined,
     reason: undefined,
     detail: undefined,
+    numbers: undefined,
     remembered: true,
     duration: duration(),
   }))

@@ -315,7 +315,7 @@ test.each(['exp', 'nbf', 'iat'])(
       outcome: 'fail',
       reason: 'claim',
       summary: 'not in seconds',
-      detail: `${name} is ${at}, which is in milliseconds or finer; it must be in seconds`,
+      detail: `${name} is in milliseconds or finer; it must be in seconds: ${at}`,
     })
   },
 )

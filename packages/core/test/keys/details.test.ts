@@ -128,9 +128,7 @@ describe('why no newer key was asked for', () => {
   test('the token would be refused with any key', async () => {
     const { detailOf, forged } = await world()
     const detail = await detailOf(await forged({ exp: 1, sub: 'canary' }))
-    expect(detail).toContain(
-      'fetched 12 s ago; newer keys were not asked for, because the token would',
-    )
+    expect(detail).toContain('newer keys were not asked for, because the token would')
     expect(detail).not.toContain('canary')
   })
 
@@ -197,7 +195,7 @@ describe('the keys that it speaks of are those in use when the token was refused
 
 describe('no keys at all', () => {
   test.each([
-    ['ENOTFOUND', /^the connection to the key URL failed \(ENOTFOUND\) \(https:\/\/auth\.test\); /],
+    ['ENOTFOUND', /^the connection to the key URL failed \(ENOTFOUND\) \(https:\/\/auth\.test\)$/],
     ['ECONNREFUSED', /^the connection to the key URL failed \(ECONNREFUSED\) /],
   ])('for %s', async (code, sentence) => {
     const clock = manualClock()
@@ -208,6 +206,7 @@ describe('no keys at all', () => {
     const verifier = createVerifier({ keys, issuer: null, audience: null })
     const error = await refusalOf(async () => await verifier.verify(await one.token()))
     expect(error.detail).toMatch(sentence)
+    expect(error.numbers).toEqual({ nextAttemptIn: expect.any(Number) as number })
     expect(error.detail).not.toContain('canary')
   })
 

@@ -144,7 +144,7 @@ const CASES: {
     },
     too_large: {
       refuse: async () => await verify('x'.repeat(16_385)),
-      detail: 'the token has 16,385 characters; maxTokenSize is 16,384',
+      detail: 'the token is longer than maxTokenSize (16,384 characters)',
     },
     algorithm: {
       refuse: async () => await verify(withHeader({ alg: 'RS256' })),
@@ -163,8 +163,7 @@ const CASES: {
         await clock.advance(2)
         await verify(token, options)
       },
-      detail:
-        /^kid "7" is not among the 2 keys, fetched 2 s ago; newer keys were not asked for, because this token/,
+      detail: /^kid "7" is not among the 2 keys; newer keys were not asked for, because this token/,
     },
     signature: {
       refuse: async () =>
@@ -177,22 +176,21 @@ const CASES: {
     },
     expired: {
       ...signed({ expiresIn: -3600 }),
-      detail:
-        /^exp was 20\d\d-\d\d-\d\dT[\d:.]+Z, 3,600 s before now \(20\d\d-\d\d-\d\dT[\d:.]+Z\); clockTolerance is 5 s$/,
+      detail: 'exp was before now, by clockTolerance (5 s) or more',
     },
     not_yet_valid: {
       ...signed({ notBefore: 90 }),
       detail:
-        /^nbf is 20\S+Z, 90 s after now \(20\S+Z\); clockTolerance is 5 s: is this clock slow, or the issuer's fast\?$/,
+        "nbf is after now, by clockTolerance (5 s) or more: is this clock slow, or the issuer's fast?",
     },
     issued_in_future: {
       ...signed({ claims: { iat: clock.now() + 7200 } }),
       detail:
-        /^iat is \S+Z, 7,\d+ s after now .*is 60 s: is this clock slow, or the issuer's fast\?$/,
+        "iat is after now, by the tolerance of clocks (60 s) or more: is this clock slow, or the issuer's fast?",
     },
     too_old: {
       ...signed({ claims: { iat: clock.now() - 7200 } }, { maxTokenAge: 3600 }),
-      detail: /^iat was \S+Z, 7,2\d\d s before now \(\S+Z\); maxTokenAge is 3,600 s$/,
+      detail: 'iat was before now, by maxTokenAge (3,600 s) or more',
     },
     issuer: {
       ...signed({ claims: { iss: 'https://auth.test/' } }, { issuer: 'https://auth.test' }),
@@ -223,8 +221,7 @@ const CASES: {
         await signed({ claims }, { revocations }).refuse()
       },
       isProven: true,
-      detail:
-        /^the token, which is from "https:\/\/auth\.test" and was issued 20\S+Z, has been revoked$/,
+      detail: 'the token, which is from "https://auth.test", has been revoked',
     },
     binding: {
       ...signed({ claims: { cnf: { jkt: 'thumbprint' } } }),
@@ -267,8 +264,7 @@ const CASES: {
     },
     proof_time: {
       refuse: proving({ claims: { iat: NOW - 90 } }),
-      detail:
-        /^the DPoP proof's iat is \S+Z, 90 s before now \(\S+Z\); maxAge is 60 s, clockTolerance 5 s$/,
+      detail: "the DPoP proof's iat is before now; maxAge is 60 s, clockTolerance 5 s",
     },
     proof_token: {
       refuse: proving({ claims: { ath: undefined } }),
@@ -314,7 +310,7 @@ const CASES: {
     },
     age: {
       refuse: requiring(authenticatedWithin(60, { clock })),
-      detail: 'the user authenticated 90 s ago (auth_time); the route wants 60 s at most',
+      detail: 'the user authenticated longer ago (auth_time); the route wants 60 s at most',
     },
   },
   insufficient_scope: {
@@ -334,12 +330,11 @@ const CASES: {
   keys_unavailable: {
     unreachable: {
       refuse: withKeyEndpoint(async () => new Response('', { status: 404 })),
-      detail:
-        /^the key URL answered 404 \(https:\/\/user-agent\.test:8443\); the next attempt can start (?:in [\d.]+ s|now)$/,
+      detail: 'the key URL answered 404 (https://user-agent.test:8443)',
     },
     timeout: {
       refuse: withKeyEndpoint(async () => await new Promise<never>(() => {})),
-      detail: /^no answer in 5 s \(https:\/\/user-agent\.test:8443\); the next attempt can start /,
+      detail: 'no answer in 5 s (https://user-agent.test:8443)',
     },
     bad_document: {
       refuse: withKeyEndpoint(async () => Response.json({ keys: [{ kty: 'RSA', use: 'enc' }] })),

@@ -193,3 +193,13 @@ test.each([
   )
   expect(lines).toEqual(expected)
 })
+
+test('times stand behind the sentence of a refusal, as dates', async () => {
+  const { lines } = await run(`
+    const token = await issuer.token({ expiresIn: -60 })
+    await refuse({ headers: { authorization: 'Bearer ' + token }, method: 'GET', url: '/' })
+  `)
+  expect(lines.at(-1)).toMatch(
+    /invalid_token expired: exp was before now, by clockTolerance \(5 s\) or more.* \(iat=2026-01-01T\S+Z, exp=2025-12-31T23:59:00Z, now=2026-01-01T00:00:00Z\)$/,
+  )
+})
