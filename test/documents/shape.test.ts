@@ -58,6 +58,7 @@ packages/metrics/README.md     | sh ts sh ts            | documents/shape docume
 packages/nest/RECIPES.md       | ts ts ts ts            | packages/nest/test/testing-module frameworks/apps/apps frameworks/nest11/gateway
 packages/providers/README.md   | sh ts                  | documents/shape documents/examples
 packages/providers/docs/entra.md | ts json ts ts        | documents/examples
+packages/providers/docs/keycloak.md | ts ts json ts     | documents/examples
 packages/providers/docs/*.md   | ts json ts             | documents/examples
 packages/redis/README.md       | sh ts sh ts            | documents/shape simulation/redis/readme
 packages/redis/REPLAYS.md      | ts                     | simulation/redis/readme

@@ -1,6 +1,12 @@
 import { readdirSync } from 'node:fs'
 
-import { AuthError, authenticateRequest } from '@portcullis/core'
+import {
+  AuthError,
+  authenticateRequest,
+  claim,
+  remoteKeys,
+  type Requirement,
+} from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
 import { type Case, cases } from './cases.ts'
@@ -70,4 +76,59 @@ describe.each(pages)('$page', (each) => {
       for (const wrong of row) expect(await detailOf(each, wrong)).toMatch(matching(sentence))
     },
   )
+})
+
+test.each<[page: string, text: string, requirement: Requirement, claims: object]>([
+  [
+    'auth0',
+    "claim('permissions', 'read:places')",
+    claim('permissions', 'read:places'),
+    { permissions: ['read:places'] },
+  ],
+  ['cognito', "claim('cognito:groups', 'editors')", claim('cognito:groups', 'editors'), {}],
+  [
+    'entra',
+    "claim('roles', 'Places.Read')",
+    claim('roles', 'Places.Read'),
+    { roles: ['Places.Read'] },
+  ],
+  [
+    'keycloak',
+    "claim(['realm_access', 'roles'], 'editor')",
+    claim(['realm_access', 'roles'], 'editor'),
+    {},
+  ],
+  [
+    'keycloak',
+    "claim(['resource_access', 'orders', 'roles'], 'read')",
+    claim(['resource_access', 'orders', 'roles'], 'read'),
+    {},
+  ],
+  ['okta', "claim('groups', 'Editors')", claim('groups', 'Editors'), { groups: ['Editors'] }],
+])('%s: roles are required by %s', async (page, text, requirement, claims) => {
+  const each = pages.find((one) => one.page === page)
+  if (each === undefined) throw new Error(`there is no page ${page}`)
+  expect(pageOf(each)).toContain(`\`${text}\``)
+  const { verifier } = world(each)
+  const auth = await verifier.verify(await tokenOf(each, { claims: { ...claims } }))
+  expect(await requirement.isMetBy(auth)).toBe(true)
+  const other = { ...auth, claims: { sub: 'ada', roles: ['other'] } }
+  expect(await requirement.isMetBy(other)).toBe(false)
+})
+
+test('keycloak at two host names: keys come from the internal one alone, and iss is the public one', async () => {
+  const each = pages.find(({ page }) => page === 'keycloak')
+  if (each === undefined) throw new Error('there is no page keycloak')
+  const keyUrl = 'https://keycloak.internal.example.com/realms/shop/protocol/openid-connect/certs'
+  const { asked, verifier } = world({
+    ...each,
+    keyUrl,
+    preset: (keys) => ({ ...each.preset(keys), keys: remoteKeys(keyUrl, keys) }),
+  })
+  await expect(verifier.verify(await tokenOf(each))).resolves.toBeDefined()
+  const inside = { claims: { iss: 'https://keycloak.internal.example.com/realms/shop' } }
+  await expect(verifier.verify(await tokenOf(each, inside))).rejects.toMatchObject({
+    reason: 'issuer',
+  })
+  expect(asked).toEqual([keyUrl])
 })
