@@ -109,7 +109,7 @@ export function whyUnknown(status: RedisRevocationsStatus): string | undefined {
 function howOld({ age }: RedisRevocationsStatus): string {
   return age === undefined
     ? 'the stream of revocations was never read completely'
-    : `the stream of revocations was last read completely ${Math.floor(age)} s ago`
+    : 'the stream of revocations was last read completely longer ago than maxStaleness'
 }
 
 export function logLoad(trigger: LoadTrigger, records: number, seconds: number): void {

@@ -51,14 +51,12 @@ const NO_STREAM =
 test('NODE_DEBUG=portcullis prints one line for each change of the state, however many attempts fail, and for each reading of the whole stream', async () => {
   const down = `the last attempt: ${UNREACHABLE}: ECONNREFUSED`
   const lines = await printed('portcullis')
-  expect(
-    lines.map((line) => line.replace(/\d+ s ago/, 'N s ago').replace(/[\d.]+ ms$/, 'N ms')),
-  ).toEqual([
+  expect(lines.map((line) => line.replace(/[\d.]+ ms$/, 'N ms'))).toEqual([
     `revocations: loading: ${NEVER}; ${down}`,
     `revocations: missing: ${NO_STREAM}`,
     'revocations: read the whole stream (start): 1 records in N ms',
     'revocations: current',
-    `revocations: stale: the stream of revocations was last read completely N s ago; ${down}`,
+    `revocations: stale: the stream of revocations was last read completely longer ago than maxStaleness; ${down}`,
     'revocations: closed: the replica of revocations has been closed',
   ])
 })

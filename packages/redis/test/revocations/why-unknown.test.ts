@@ -52,8 +52,8 @@ describe('the detail of the refusal says why it is not known whether a token was
     store.mode = 'unreachable'
     store.cut()
     await clock.advance(MAX_STALENESS + 1)
-    expect((await refusalBy(replica)).detail).toMatch(
-      /^revocations answered unknown: the stream of revocations was last read completely 1[0-3] s ago; the last attempt: no connection to the store of revocations: ECONNREFUSED$/,
+    expect((await refusalBy(replica)).detail).toBe(
+      'revocations answered unknown: the stream of revocations was last read completely longer ago than maxStaleness; the last attempt: no connection to the store of revocations: ECONNREFUSED',
     )
   })
 
