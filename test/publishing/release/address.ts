@@ -34,6 +34,13 @@ export function addressOf(name: string, directory: string): Address {
   }
 }
 
+/** The same text with a link to where vulnerabilities are reported, in place of one that it may have had. */
+export function withReporting(text: string, name: string): string {
+  const form = `["Report a vulnerability"](https://github.com/${name}/security/advisories/new)`
+  const before = /\["Report a vulnerability"\]\([^)\s]*\)|"Report a vulnerability"/g
+  return text.replaceAll(before, () => form)
+}
+
 /** The same manifest with an address, in place of one that it may have had. The fields stand where npm lists them. */
 export function withAddress(
   manifest: Readonly<Record<string, unknown>>,

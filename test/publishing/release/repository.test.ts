@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { withLinks } from '../documents.ts'
+import { withLinks, withoutLinks } from '../documents.ts'
 import { manifestPaths } from '../published.ts'
 import { repositoryNamed } from './address.ts'
 import { type Manifest, obstaclesOf } from './plan.ts'
@@ -20,6 +20,8 @@ const copy = mkdtempSync(join(tmpdir(), 'portcullis-repository-'))
 for (const path of paths) cpSync(join(root, path), join(copy, path))
 const readmes = paths.map((path) => join(dirname(path), 'README.md'))
 for (const path of readmes) cpSync(join(root, path), join(copy, path))
+const firstPages = ['README.md', 'SECURITY.md']
+for (const path of firstPages) cpSync(join(root, path), join(copy, path))
 afterAll(() => {
   rmSync(copy, { recursive: true })
 })
@@ -61,6 +63,28 @@ describe('each published package', async () => {
       ).toEqual([])
     },
   )
+
+  test.each(firstPages)(
+    '%s leads to the form for vulnerabilities of the repository, and nothing else has changed',
+    (path) => {
+      const text = readFileSync(join(copy, path), 'utf8')
+      const form =
+        '["Report a vulnerability"](https://github.com/acme/guards/security/advisories/new)'
+      expect(text.split(form)).toHaveLength(2)
+      expect(text.replace(form, '"Report a vulnerability"')).toBe(
+        readFileSync(join(root, path), 'utf8').replace(
+          /\["Report a vulnerability"\]\([^)]*\)/,
+          '"Report a vulnerability"',
+        ),
+      )
+      // The copy that is published with core has no links to files, and keeps this one.
+      expect(withoutLinks(text)).toContain(form)
+    },
+  )
+
+  test.each(firstPages)('%s says how to report without an address', (path) => {
+    expect(readFileSync(join(root, path), 'utf8')).toContain('`npm owner ls @portcullis/core`')
+  })
 
   test('what another package has is linked there', () => {
     const text =

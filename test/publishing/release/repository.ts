@@ -3,9 +3,10 @@ import { basename, dirname, join } from 'node:path'
 
 import { publishedWith, withLinks } from '../documents.ts'
 import { manifestPaths } from '../published.ts'
-import { addressOf, repositoryNamed, withAddress } from './address.ts'
+import { addressOf, repositoryNamed, withAddress, withReporting } from './address.ts'
 
-// Writes into each package where its sources are, and into what is published with it where the documents are that it names:
+// Writes into each package where its sources are, into what is published with it where the documents are that it names, and into the
+// first pages where to report a vulnerability:
 // `pnpm release repository https://github.com/OWNER/NAME`, in the root.
 
 const name = repositoryNamed(process.argv[2])
@@ -22,4 +23,7 @@ for (const path of manifestPaths) {
     writeFileSync(place, withLinks(text, basename(directory), `https://github.com/${name}`))
   }
   console.log(`${path}: ${name}`)
+}
+for (const document of ['README.md', 'SECURITY.md']) {
+  writeFileSync(document, withReporting(readFileSync(document, 'utf8'), name))
 }
