@@ -220,7 +220,7 @@ test('examples/README.md has a row for every example, and every row leads to one
     [
       'examples/*/src/*.ts',
       'examples/testing/*/*.{ts,js}',
-      'examples/{containers,kubernetes}/*',
+      'examples/{containers,kubernetes}/{*.{yaml,json},Dockerfile,*/*}',
       'test/frameworks/apps/*.ts',
     ],
     { cwd: root },

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 
 import { run } from '../../packages/redis/src/program/program.ts'
+import { versionInCatalog } from '../frameworks/packages.ts'
 
 // The manifests of examples/kubernetes, as far as they can be checked without a cluster: with one another, with the server of
 // examples/operating and with the program. No checker of schemas has seen them.
@@ -383,14 +384,33 @@ describe('the jobs', () => {
   })
 })
 
+const image = JSON.parse(read('examples/kubernetes/image/package.json')) as {
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
+test('the image has the packages of a lockfile alone, and each version is the one that is tried here', () => {
+  const dockerfile = read('examples/kubernetes/Dockerfile')
+  const [, version] = /^FROM node:(\S+)-alpine$/m.exec(dockerfile) ?? []
+  expect(read('pnpm-workspace.yaml')).toContain(`nodeVersion: ${version}\n`)
+  expect(dockerfile).toMatch(/^COPY .*\/package\.json .*\/package-lock\.json \.\/\nRUN npm ci /m)
+  expect(dockerfile.split('\n').filter((line) => /^RUN .*npm (?!ci )/.test(line))).toEqual([])
+  const tried = JSON.parse(read('examples/operating/package.json')) as typeof image
+  const { version: family } = JSON.parse(read('packages/core/package.json')) as {
+    version: string
+  }
+  for (const [name, stated] of Object.entries(image.dependencies)) {
+    const inCatalog = versionInCatalog(name) || (tried.dependencies[name] ?? '')
+    expect([name, stated]).toEqual([name, name.startsWith('@portcullis/') ? family : inCatalog])
+  }
+})
+
 test('the Dockerfile brings all that is started, as a user that is not root', () => {
   const dockerfile = read('examples/kubernetes/Dockerfile')
   const started = containers.flatMap(({ container: { command } }) =>
     command[0] === 'node' ? [command[1] ?? ''] : [],
   )
-  const [, installed = ''] = /npm install (.*)/.exec(dockerfile) ?? []
   const needed = new Set(['@portcullis/redis', ...started.flatMap((name) => packagesOf(name))])
-  expect(installed.split(' ').toSorted()).toEqual([...needed].toSorted())
+  expect(Object.keys(image.dependencies).toSorted()).toEqual([...needed].toSorted())
   expect(dockerfile).toContain('COPY operating/src ./\n')
   const [, user] = /^USER (\d+)$/m.exec(dockerfile) ?? []
   for (const { pod } of containers) {
