@@ -35,10 +35,12 @@ describeWithRedis('proofs of a fleet', () => {
 
     await server.command('SCRIPT', 'FLUSH')
     expect(await one.remember(proof('same'), now())).toBe('replayed')
+    // The ends of the connections have come when another one answers.
     await server.command('CLIENT', 'KILL', 'TYPE', 'normal')
-    await until('there is a connection again', async () => {
-      return (await other.remember(proof('same'), now())) === 'replayed'
-    })
+    await server.command('PING')
+    for (const each of [one, other, one, other]) {
+      expect(await each.remember(proof('same'), now())).toBe('replayed')
+    }
 
     await using small = member(server, { maxPerKey: 2 })
     expect(await small.remember(proof('third'), now())).toBe('full')
@@ -47,6 +49,19 @@ describeWithRedis('proofs of a fleet', () => {
     await using smaller = member(server, { max: 4 })
     expect(await smaller.remember(proof('fifth', 'a fifth key'), now())).toBe('full')
     expect(await smaller.remember(proof('another'), now())).toBe('replayed')
+  })
+
+  test('are looked up at a server that ends idle connections: none is refused for that', async () => {
+    await using server = await startRedis({ settings: ['--timeout', '1'] })
+    await using replays = member(server)
+    for (let times = 0; times < 3; times += 1) {
+      expect(await replays.remember(proof(`after ${times}`), now())).toBe('new')
+      await until('ended', async () => {
+        const clients = String(await server.command('CLIENT', 'LIST', 'TYPE', 'normal'))
+        return clients.trim().split('\n').length === 1
+      })
+      await server.command('PING')
+    }
   })
 
   test('are all looked up in a burst, whatever bound the queue of the given client has', async () => {

@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
 import { redisReplays } from '@portcullis/redis'
 import { createClient } from '@redis/client'
 import { expect, test, vi } from 'vitest'
@@ -6,7 +10,7 @@ import { createCertificate } from '../../certificate.ts'
 import { describeWithSentinel } from './describe-with-redis.ts'
 import { operate } from './operate.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
-import { append, createStream, issue, join, type Member, STREAM } from './scene.ts'
+import { append, createStream, issue, type Issued, join, type Member, STREAM } from './scene.ts'
 import { type SentinelOptions, type Sentinels, startSentinels, WATCHER } from './sentinels.ts'
 import { until } from './waiting.ts'
 
@@ -14,6 +18,11 @@ import { until } from './waiting.ts'
 
 // Sentinels take up to half a minute until they have told each server what it is. Meanwhile the processor is idle.
 vi.setConfig({ testTimeout: 120_000, maxConcurrency: 4 })
+
+const operating = readFileSync(
+  fileURLToPath(new URL('../../../packages/redis/OPERATING.md', import.meta.url)),
+  'utf8',
+)
 
 /** Seconds. In a quarter of it sentinels are asked, a connection is made and an answer comes, also on a busy machine. */
 const STALENESS = 4
@@ -59,6 +68,52 @@ async function createWatched(options: SentinelOptions = {}): Promise<Watched> {
     async [Symbol.asyncDispose]() {
       for (const each of owned) await each[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** Processes that revoke one token after another while something happens, and run on until the test ends. */
+interface Revoking extends AsyncDisposable {
+  readonly fleet: readonly Member[]
+  readonly acknowledged: readonly Issued[]
+}
+
+async function revokingWhile(
+  watched: Watched,
+  work: (more: (count: number) => Promise<void>) => Promise<void>,
+): Promise<Revoking> {
+  const acknowledged: Issued[] = []
+  const fleet = [watched.follow(), watched.follow(), watched.follow()]
+  const dispose = async () => {
+    for (const each of fleet) await each[Symbol.asyncDispose]()
+  }
+  const ending = new AbortController()
+  const revoke = async ({ revocations }: Member) => {
+    while (!ending.signal.aborted) {
+      const token = await issue()
+      await revocations.revoke(token.claims).then(
+        () => acknowledged.push(token),
+        () => undefined,
+      )
+      // Otherwise they leave nobody else any time.
+      await pause(10)
+    }
+  }
+  try {
+    for (const each of fleet) {
+      await until('current', () => each.revocations.status().state === 'current')
+    }
+    const writing = fleet.map(revoke)
+    await work(async (count) => {
+      const { length } = acknowledged
+      await until('more', () => acknowledged.length >= length + count)
+    })
+    ending.abort()
+    await Promise.all(writing)
+    return { fleet, acknowledged, [Symbol.asyncDispose]: dispose }
+  } catch (error) {
+    ending.abort()
+    await dispose()
+    throw error
   }
 }
 
@@ -169,6 +224,64 @@ describeWithSentinel('a fail-over by sentinels', () => {
     expect(await replica.command('XLEN', STREAM)).toBe(3)
   })
 
+  test('an operator moves the primary while processes revoke: what they have acknowledged, a process that starts later refuses', async () => {
+    await using watched = await createWatched()
+    const { primary, replica, sentinels } = watched
+    await using revoking = await revokingWhile(watched, async (more) => {
+      await more(20)
+      await sentinels.command(0, 'SENTINEL', 'FAILOVER', 'main')
+      await sentinels.name(replica)
+      await until('a replica', async () => (await roleOf(primary)) === 'slave')
+      await more(20)
+    })
+    await using newcomer = watched.follow()
+    for (const token of revoking.acknowledged) await newcomer.comesTo('revoked', token)
+    const valid = await issue()
+    await newcomer.comesTo('accepted', valid)
+    expect(await newcomer.verdict(valid)).toBe('accepted')
+  })
+
+  test('an operator stops writes before the move, as the page says: no acknowledged revocation has to be repeated', async () => {
+    await using watched = await createWatched()
+    const { primary, replica, sentinels } = watched
+    const [, stop = '', move = ''] =
+      /`(CLIENT PAUSE [^`]*)`[^\n]*`(SENTINEL FAILOVER [^`]*)`/.exec(operating) ?? []
+    await using revoking = await revokingWhile(watched, async (more) => {
+      await more(20)
+      await primary.command(...stop.split(' '))
+      await sentinels.command(0, ...move.split(' '))
+      await sentinels.name(replica)
+      await until('a replica', async () => (await roleOf(primary)) === 'slave')
+      await more(20)
+    })
+    // What the promoted one has by itself: nobody has written anything back.
+    const ids = new Set(revoking.acknowledged.map(({ claims }) => claims.jti))
+    const entries = (await replica.command('XRANGE', STREAM, '-', '+')) as [string, string[]][]
+    const held = new Set(entries.map(([, fields]) => fields[fields.indexOf('jti') + 1] ?? ''))
+    expect([...ids].filter((jti) => !held.has(jti))).toEqual([])
+    const written = revoking.fleet.map(({ revocations }) => revocations.status().writtenBack)
+    expect(written).toEqual([0, 0, 0])
+  })
+
+  test('acknowledge: a revocation counts when a replica has it; without one it rejects, and says that it was recorded', async () => {
+    await using watched = await createWatched()
+    const { primary, replica, sentinels } = watched
+    const options = { sentinel: sentinels.option, maxStaleness: STALENESS }
+    await using writer = join(NOWHERE, { ...options, acknowledge: { replicas: 1 } })
+    const [kept, unconfirmed] = [await issue(), await issue()]
+    await writer.comesTo('accepted', kept)
+    await writer.revocations.revoke(kept.claims)
+    expect(await replica.command('XLEN', STREAM)).toBe(2)
+    replica.pause()
+    await expect(writer.revocations.revoke(unconfirmed.claims)).rejects.toMatchObject({
+      reason: 'unreplicated',
+    })
+    expect(await writer.verdict(unconfirmed)).toBe('revoked')
+    expect(await primary.command('XLEN', STREAM)).toBe(3)
+    replica.resume()
+    await copied(replica, 3)
+  })
+
   test.concurrent('a sentinel that hangs and one that is gone: a process that starts finds the primary by the third', async () => {
     await using watched = await createWatched()
     await watched.sentinels.kill(0)
@@ -179,17 +292,37 @@ describeWithSentinel('a fail-over by sentinels', () => {
     expect(await watched.reader.verdict(valid)).toBe('accepted')
   })
 
-  test.concurrent('all sentinels are gone: the primary is used on, and who starts says what is wrong', async () => {
+  test.concurrent('all sentinels are gone: nothing is accepted after maxStaleness, though the primary answers; who starts says what is wrong', async () => {
     await using watched = await createWatched()
     const { primary, reader } = watched
+    const [revoked, valid] = [await issue(), await issue()]
+    await append(primary, revoked)
+    await reader.comesTo('revoked', revoked)
     for (const at of [0, 1, 2]) await watched.sentinels.kill(at)
-    const [fresh, valid] = [await issue(), await issue()]
-    await until('asked again', () => (reader.revocations.status().age ?? Infinity) < 0.2)
-    await append(primary, fresh)
-    await reader.comesTo('revoked', fresh)
-    await reader.comesTo('accepted', valid)
     await using newcomer = watched.follow()
     await expect(newcomer.revocations.ready()).rejects.toThrow('ECONNREFUSED')
+    const { reason, age } = await reader.acceptedUntil(valid)
+    expect(reason).toBe('stale')
+    expect(age).toBeLessThanOrEqual(STALENESS)
+    // It may be none any more.
+    expect(await roleOf(primary)).toBe('master')
+    expect(await reader.verdict(revoked)).toBe('revoked')
+  })
+
+  test.concurrent('all sentinels are gone: used proofs are refused after the longest silence, though the server answers', async () => {
+    await using watched = await createWatched()
+    const { option } = watched.sentinels
+    await using replays = redisReplays({ url: NOWHERE, sentinel: option, timeout: 10 })
+    const answer = async (jti: string) => {
+      const now = Date.now() / 1000
+      return await replays.remember({ jkt: 'key', jti, expires: now + 600 }, now)
+    }
+    expect(await answer('first')).toBe('new')
+    for (const at of [0, 1, 2]) await watched.sentinels.kill(at)
+    let asked = 0
+    await until('refused', async () => (await answer(`proof ${(asked += 1)}`)) === 'unavailable')
+    expect(await watched.primary.command('PING')).toBe('PONG')
+    expect(await answer('first')).toBe('unavailable')
   })
 
   test.concurrent('an unknown name of the primary is said', async () => {

@@ -27,13 +27,15 @@ export interface ReplayStore {
 
 interface Checked {
   readonly connection: Connection
+  /** Whether it answered before it was looked at. */
+  readonly isReused: boolean
   readonly since: number
   readonly outcome: Promise<void>
 }
 
 /**
- * One connection for all, opened by the first. After a failure there is a pause, in which whoever asks is told at once, before another.
- * A proof is never sent twice: the store may have remembered it, and would say that it was replayed.
+ * One connection for all, opened by the first. One that the server has ended is replaced at once, and after a failure there is a pause, in
+ * which whoever asks is told at once. A proof is never sent twice: the store may have remembered it, and would say that it was replayed.
  */
 export function createReplayStore(
   connect: Connect,
@@ -52,14 +54,16 @@ export function createReplayStore(
 
   function connected(): Checked {
     const now = clock.monotonic()
-    if (checked !== undefined && now - usedAt > LONGEST_REST) drop(checked.connection)
+    const isOver = now - usedAt > LONGEST_REST || checked?.connection.hasEnded() === true
+    if (checked !== undefined && isOver) drop(checked.connection)
     usedAt = now
     if (checked === undefined || now - checked.since > LONGEST_TRUST) {
+      const isReused = checked !== undefined
       const connection = checked?.connection ?? openConnection(connect, clock)
       const outcome = checkMemory(connection, timeout)
       // Whoever asks is told.
       outcome.catch(() => undefined)
-      checked = { connection, since: now, outcome }
+      checked = { connection, isReused, since: now, outcome }
     }
     return checked
   }
@@ -82,21 +86,47 @@ export function createReplayStore(
     return told
   }
 
+  async function runBy(connection: Connection, words: readonly string[]) {
+    try {
+      return await run(connection, words, timeout)
+    } catch (error) {
+      throw failed(error, connection)
+    }
+  }
+
+  /** A connection that can be used. One that broke before anything of a proof was sent by it is replaced, once. */
+  async function usable(): Promise<Connection> {
+    const first = connected()
+    const isSound = await first.outcome.then(
+      () => !first.connection.hasEnded(),
+      (error: unknown) => {
+        if (first.isReused && storeError(error).reason === 'unreachable') return false
+        throw failed(error, first.connection)
+      },
+    )
+    if (isSound) return first.connection
+    drop(first.connection)
+    const second = connected()
+    try {
+      await second.outcome
+    } catch (error) {
+      throw failed(error, second.connection)
+    }
+    return second.connection
+  }
+
   return {
     async ask(words) {
       if (isClosed) throw new ReplayStoreError('closed')
       if (clock.monotonic() < pausedUntil) throw lastFailure
       // One place is left for the look at the memory of the store.
       if (asking >= MOST_WAITING - 1) throw new ReplayStoreError('busy')
-      const { connection, outcome } = connected()
       asking += 1
       try {
-        await outcome
-        const answer = words === undefined ? undefined : await run(connection, words, timeout)
+        const connection = await usable()
+        const answer = words === undefined ? undefined : await runBy(connection, words)
         failures = 0
         return answer
-      } catch (error) {
-        throw failed(error, connection)
       } finally {
         asking -= 1
       }

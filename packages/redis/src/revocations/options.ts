@@ -1,4 +1,5 @@
 import type { Clock } from '@portcullis/core'
+import { isJsonObject, member } from '@portcullis/kit/json'
 import {
   checkOptions,
   countUpTo,
@@ -45,6 +46,12 @@ export interface RedisRevocationsOptions {
    */
   maxStaleness?: number | undefined
   /**
+   * `{ replicas: 1 }`: `revoke` resolves only when so many replicas of the store have the revocation, too, and rejects after 2 s. That costs
+   * a round trip to a replica each time; without a replica nothing can be revoked. By default it does not wait, and a fail-over may lose
+   * what was acknowledged right before, until a process that knows it writes it back.
+   */
+  acknowledge?: { readonly replicas: number } | undefined
+  /**
    * What happens, in every state except `current`, to tokens that are not known to be revoked: `'refuse'` (503) or `'accept'`.
    * Such a state is that the copy is too old, or that there is no stream.
    * @default 'refuse'
@@ -63,8 +70,10 @@ export interface RedisRevocationsOptions {
 type Own = Exclude<keyof RedisRevocationsOptions, 'url' | 'client' | 'sentinel'>
 
 export type RedisRevocationsSettings = {
-  readonly [Name in Exclude<Own, 'identity'>]: NonNullable<RedisRevocationsOptions[Name]>
-} & { readonly identity?: string | undefined; readonly source: RedisSource }
+  readonly [Name in Exclude<Own, 'identity' | 'acknowledge'>]: NonNullable<
+    RedisRevocationsOptions[Name]
+  >
+} & Pick<RedisRevocationsOptions, 'identity' | 'acknowledge'> & { readonly source: RedisSource }
 
 export const DEFAULT_STREAM = 'portcullis:revocations'
 
@@ -73,6 +82,7 @@ const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, OptionCheck>> = {
   stream: isText,
   identity: isText,
   maxStaleness: seconds(1, 3600),
+  acknowledge: acknowledgeComplaint,
   whenStale: oneOf('refuse', 'accept'),
   max: countUpTo(10_000_000, 'entries'),
   clock: isClock,
@@ -91,7 +101,15 @@ export function checkRedisRevocationsOptions(
     max = 1_000_000,
     clock = backgroundClock,
     identity,
+    acknowledge,
   } = own
   const source = sourceOf('redisRevocations', own)
-  return { source, stream, identity, maxStaleness, whenStale, max, clock }
+  return { source, stream, identity, maxStaleness, acknowledge, whenStale, max, clock }
+}
+
+const areReplicas = countUpTo(16, 'replicas')
+
+function acknowledgeComplaint(value: unknown): string | undefined {
+  const isObject = isJsonObject(value) && Object.keys(value).every((name) => name === 'replicas')
+  return isObject ? areReplicas(member(value, 'replicas')) : 'must be { replicas }'
 }

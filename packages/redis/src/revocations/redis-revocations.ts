@@ -101,11 +101,11 @@ export function replicatedRevocations(
   random: () => number = Math.random,
   page: number = PAGE,
 ): RedisRevocations {
-  const { stream, identity, maxStaleness, whenStale, max, clock } = settings
+  const { stream, identity, acknowledge, maxStaleness, whenStale, max, clock } = settings
   const process = randomUUID()
   const index = localRevocations({ max, clock })
   const others = localRevocations({ max, clock })
-  const writer = createWriter(connect, stream, clock)
+  const writer = createWriter(connect, stream, clock, acknowledge?.replicas ?? 0)
   const acknowledged = createAcknowledged()
   const record = createRecorder(writer, index, max, failed, onAppended)
   const watchers = new Set<() => void>()

@@ -20,6 +20,14 @@ import type { Reading } from './whole-stream.ts'
 
 // How the state of a replica changes: each function answers with the next state.
 
+interface Reported {
+  readonly info: StreamInfo
+  /** Not when the report came: nothing is lacking that was recorded before. */
+  readonly askedAt: Instant
+  /** The same, or earlier, if it is not certain that the server was the primary then. */
+  readonly asOf: Instant
+}
+
 /** A reading of the whole stream. */
 interface Load {
   readonly trigger: LoadTrigger
@@ -46,13 +54,12 @@ export function afterAbsence(state: ReplicaState, word: RevocationsMessage['stat
   return { ...left, failures: 0, reports: reports + 1, store: 'missing', position: undefined }
 }
 
-/** After a report that nothing was missed. @param askedAt Not when the report came: nothing is lacking that was recorded before. */
+/** After a report that nothing was missed. */
 export function afterReport(
   state: ReplicaState,
   position: Position,
   { identity: seen, entries, isRestoring }: StreamReport,
-  info: StreamInfo,
-  askedAt: Instant,
+  { info, askedAt, asOf }: Reported,
   batch: Batch,
 ): ReplicaState {
   const { read, reported, lead } = position
@@ -63,7 +70,7 @@ export function afterReport(
     ...withSkipped({ ...state, failures: 0, reports: state.reports + 1 }, batch),
     ...adopted,
     ...(adopted.store === 'sound' ? settledIn(state, adopted.identity, isRestoring) : {}),
-    freshAt: unread === 0 ? laterOf(state.freshAt, askedAt) : state.freshAt,
+    freshAt: unread === 0 ? laterOf(state.freshAt, asOf) : state.freshAt,
     position: {
       read: {
         last: newest !== undefined && unread > 0 ? newest.id : info.last,

@@ -6,6 +6,7 @@ import { pacing, restWhenFull } from '../store/pacing.ts'
 import type { Identity } from '../store/record.ts'
 import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { Stream } from '../store/stream.ts'
+import { earlierOf } from '../store/time.ts'
 import type { LoadTrigger } from './diagnostics.ts'
 import { fill } from './filling.ts'
 import {
@@ -95,7 +96,9 @@ async function readNext(
   const { entries } = report
   const batch = takeUp(replica, entries, report.identity)
   const before = replica.state()
-  const reported = afterReport(before, position, report, info, askedAt, batch)
+  // What a primary says that is none any more is worth as much as what sentinels last said of it.
+  const asOf = earlierOf(askedAt, stream.confirmedAt())
+  const reported = afterReport(before, position, report, { info, askedAt, asOf }, batch)
   const isLacking = reported.position?.reported.unread === 0 && replica.look(askedAt)
   const next = isLacking ? afterLoss(reported) : reported
   take(replica, next, info, batch.isFull && before.shortage === undefined)

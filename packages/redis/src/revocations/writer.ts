@@ -5,6 +5,7 @@ import { RevocationStoreError } from '../store/errors.ts'
 import { writeRecord } from '../store/record.ts'
 import { openStream } from '../store/stream.ts'
 import { whileWaiting } from '../store/time.ts'
+import { createReplication } from './replication.ts'
 
 // Records revocations: in the stream, over a connection of its own, if all processes have room for them, and at once in the copy of this
 // one.
@@ -13,20 +14,46 @@ import { whileWaiting } from '../store/time.ts'
 const TIMEOUT = 5
 
 export interface Writer {
-  /** @param record Names and values in turn. @returns The id. @throws RevocationStoreError */
-  append(record: readonly string[]): Promise<string>
+  /**
+   * Resolves when as many replicas have it as are stated.
+   *
+   * @param record Names and values in turn.
+   * @param onAppended Told the id as soon as the store has it.
+   * @throws RevocationStoreError
+   */
+  append(record: readonly string[], onAppended: (id: string) => void): Promise<void>
   close(): void
 }
 
-/** A connection of its own, opened by the first revocation: the reader's is blocked by `XREAD`. */
-export function createWriter(connect: Connect, key: string, clock: Clock): Writer {
-  let connection: Connection | undefined
+/** A connection that appends, and what waits for the replicas of what it has appended. */
+interface Writing {
+  readonly connection: Connection
+  readonly replicated: () => Promise<void>
+}
+
+/**
+ * A connection of its own, opened by the first revocation: the reader's is blocked by `XREAD`.
+ *
+ * @param replicas How many must have a record before it counts as recorded.
+ */
+export function createWriter(
+  connect: Connect,
+  key: string,
+  clock: Clock,
+  replicas: number,
+): Writer {
+  let writing: Writing | undefined
   let usedAt = -Infinity
   let isClosed = false
 
-  async function appendBy(used: Connection, record: readonly string[]): Promise<string> {
+  function open(): Writing {
+    const connection = openConnection(connect, clock)
+    return { connection, replicated: createReplication(connection, replicas) }
+  }
+
+  async function appendBy(used: Writing, record: readonly string[]): Promise<string> {
     try {
-      const id = await openStream(key, used, TIMEOUT).append(record)
+      const id = await openStream(key, used.connection, TIMEOUT).append(record)
       if (id === undefined) throw new RevocationStoreError('no_stream')
       return id
     } catch (error) {
@@ -35,29 +62,36 @@ export function createWriter(connect: Connect, key: string, clock: Clock): Write
     }
   }
 
-  function drop(failed: Connection): void {
-    failed.close()
-    if (connection === failed) connection = undefined
+  function drop(failed: Writing): void {
+    failed.connection.close()
+    if (writing === failed) writing = undefined
+  }
+
+  /** By the connection that is open, or by another, once. */
+  async function appendOnce(record: readonly string[]): Promise<[id: string, by: Writing]> {
+    const now = clock.monotonic()
+    if (writing !== undefined && now - usedAt > LONGEST_REST) drop(writing)
+    usedAt = now
+    const isNew = writing === undefined
+    let used = (writing ??= open())
+    try {
+      return [await appendBy(used, record), used]
+    } catch (error) {
+      if (isClosed || isNew || !mayHelp(error)) throw error
+      used = writing ??= open()
+      return [await appendBy(used, record), used]
+    }
   }
 
   return {
-    async append(record) {
-      const now = clock.monotonic()
-      if (connection !== undefined && now - usedAt > LONGEST_REST) drop(connection)
-      usedAt = now
-      const isNew = connection === undefined
-      connection ??= openConnection(connect, clock)
-      try {
-        return await appendBy(connection, record)
-      } catch (error) {
-        if (isClosed || isNew || !mayHelp(error)) throw error
-        connection ??= openConnection(connect, clock)
-        return await appendBy(connection, record)
-      }
+    async append(record, onAppended) {
+      const [id, used] = await appendOnce(record)
+      onAppended(id)
+      if (replicas > 0) await used.replicated()
     },
     close() {
       isClosed = true
-      if (connection !== undefined) drop(connection)
+      if (writing !== undefined) drop(writing)
     },
   }
 }
@@ -110,8 +144,11 @@ export function createRecorder(
     if (!hasRoomFor(entry)) throw new RevocationStoreError('full', 'it was not recorded')
     underWay.add(entry)
     try {
-      onAppended(await whileWaiting(writer.append(record)), record)
-      load(entry)
+      const appended = writer.append(record, (id) => {
+        onAppended(id, record)
+        load(entry)
+      })
+      await whileWaiting(appended)
     } finally {
       underWay.delete(entry)
     }

@@ -1,4 +1,5 @@
 import type { Clock } from '@portcullis/core'
+import type { Instant } from '@portcullis/kit/time'
 
 import { RevocationStoreError, storeError } from './errors.ts'
 import { deadline } from './time.ts'
@@ -9,7 +10,11 @@ import { deadline } from './time.ts'
 export interface Transport {
   send(command: readonly string[]): Promise<unknown>
   /** Ends it at once, whatever is under way. */
-  destroy(): void
+  readonly destroy: () => void
+  /** Whether the server or the network has ended it: nothing can be sent any more. */
+  hasEnded?(): boolean
+  /** When sentinels were last asked that named this server. Without sentinels there is nobody to ask. */
+  confirmedAt?(): Instant | undefined
 }
 
 /** So many commands wait for answers of one connection, at most: each of them takes memory. */
@@ -25,6 +30,9 @@ export type Connect = () => Transport
 export interface Connection {
   /** @param timeout Of the answer, and of the connection if that is not made yet. Seconds. @throws RevocationStoreError */
   ask(command: readonly string[], timeout: number): Promise<unknown>
+  /** Both as of a transport. */
+  hasEnded(): boolean
+  confirmedAt(): Instant | undefined
   close(): void
 }
 
@@ -74,6 +82,8 @@ export function openConnection(connect: Connect, clock: Clock): Connection {
         )
       })
     },
+    hasEnded: () => ended !== undefined || transport.hasEnded?.() === true,
+    confirmedAt: () => transport.confirmedAt?.(),
     close() {
       end(new RevocationStoreError('closed'))
     },

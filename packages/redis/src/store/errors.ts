@@ -14,6 +14,8 @@ const TEXTS: Readonly<Record<RevocationStoreError['reason'], string>> = {
   out_of_memory: 'the store of revocations has no memory left (OOM)',
   busy: 'too many revocations wait for the store already',
   refused: 'the store of revocations refused',
+  unreplicated:
+    'too few replicas of the store have confirmed the revocation in time: it was recorded, and a fail-over may lose it',
   unsupported: 'the store of revocations must be Redis 7, Valkey 7 or later',
   full: 'there is no room for more revocations than the option `max` allows',
   closed: 'the replica of revocations has been closed',
@@ -61,6 +63,8 @@ export class RevocationStoreError extends Error {
     | 'busy'
     /** The store refused: its code is in the message. Nothing was recorded. */
     | 'refused'
+    /** It was recorded, but not by as many replicas as the option `acknowledge` states. Revoke it again: that does no harm. */
+    | 'unreplicated'
     /** The store is none that this package can use, or its answer cannot be read. */
     | 'unsupported'
     /** No room for more entries than `max`. A message with "nevertheless" says that it was recorded. */

@@ -14,12 +14,15 @@ export function pacing(maxStaleness: number): {
   return { heartbeat: maxStaleness / 4, answer: maxStaleness / 4, page: maxStaleness }
 }
 
-/** Sentinels are asked within the deadline of an answer of the store, which begins before it is known where that is. */
+/**
+ * Sentinels are asked within the deadline of an answer of the store, which begins before it is known where that is. Without an answer of
+ * one for `maxStaleness`, a connection to the primary is worth nothing.
+ */
 export function sentinelPacing(
   maxStaleness: number,
   answer: number,
-): { readonly interval: number; readonly patience: number } {
-  return { interval: maxStaleness / 4, patience: answer / 2 }
+): { readonly interval: number; readonly patience: number; readonly longestSilence: number } {
+  return { interval: maxStaleness / 4, patience: answer / 2, longestSilence: maxStaleness }
 }
 
 const FIRST_PAUSE = 0.1

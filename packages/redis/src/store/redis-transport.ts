@@ -21,6 +21,10 @@ export interface RedisConnection {
   destroy(): void
 }
 
+interface Subscriber extends RedisConnection {
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+}
+
 /** Who knows the address of the primary. */
 export interface RedisSentinels {
   /** The name that they have for it. */
@@ -63,7 +67,12 @@ const SOCKET_OPTIONS = {
 } as const
 
 /** For whoever asks little and soon ends. */
-const UNHURRIED: SentinelPace = { clock: backgroundClock, interval: 2.5, patience: 2 }
+const UNHURRIED: SentinelPace = {
+  clock: backgroundClock,
+  interval: 2.5,
+  patience: 2,
+  longestSilence: 10,
+}
 
 /** Each connection is a client of its own that never reconnects: that would queue commands, and hide that a connection was lost. */
 export function redisTransport(source: RedisSource, pace: SentinelPace = UNHURRIED): Connect {
@@ -73,14 +82,27 @@ export function redisTransport(source: RedisSource, pace: SentinelPace = UNHURRI
     ...pace,
     name: sentinel.primary,
     sentinels: sentinel.urls.map((url) => () => openTransport(sentinelClient(String(url), source))),
+    subscriptions: sentinel.urls.map(
+      (url) => (onMessage, onEnd) =>
+        listenTo(sentinelClient(String(url), source), onMessage, onEnd),
+    ),
     open: (primary) => openTransport(newClient(source, primary)),
   })
 }
 
-function openTransport(client: RedisConnection): Transport {
+interface OpenTransport extends Transport {
+  readonly connected: Promise<unknown>
+}
+
+/** @param onEnd Told once, when the server or the network has ended the connection. */
+function openTransport(client: RedisConnection, onEnd?: () => void): OpenTransport {
   let isDestroyed = false
-  // Without a listener it would end the process.
-  client.on('error', () => undefined)
+  let hasEnded = false
+  // Without a listener it would end the process. The client does not connect again, so the first one is the end.
+  client.on('error', () => {
+    if (!hasEnded && !isDestroyed) onEnd?.()
+    hasEnded = true
+  })
   // Destroyed while it was connecting, the client connects nevertheless, and then waits for its first answer for ever.
   client.on('connect', () => {
     if (isDestroyed) client.destroy()
@@ -94,11 +116,30 @@ function openTransport(client: RedisConnection): Transport {
       await connecting
       return await client.sendCommand(command)
     },
+    connected: connecting,
+    hasEnded: () => hasEnded,
     destroy() {
       isDestroyed = true
       client.destroy()
     },
   }
+}
+
+/** One that may not subscribe, or is away, tells nothing: then it is asked alone. @returns Ends it. */
+function listenTo(
+  client: Subscriber,
+  onMessage: (message: string) => void,
+  onEnd: () => void,
+): () => void {
+  const { connected, destroy } = openTransport(client, onEnd)
+  const listening = connected.then(async () => {
+    await client.subscribe('+switch-master', onMessage)
+  })
+  listening.catch(() => {
+    destroy()
+    onEnd()
+  })
+  return destroy
 }
 
 /** @param primary In place of the address that was stated. */
@@ -125,7 +166,7 @@ function newClient({ url, client }: RedisSource, primary?: Primary): RedisConnec
 }
 
 /** With the certificates of the given client, but neither its address nor its credentials. */
-function sentinelClient(url: string, { client }: RedisSource): RedisConnection {
+function sentinelClient(url: string, { client }: RedisSource): Subscriber {
   const { socket } = (client?.options ?? {}) as { socket?: Record<string, unknown> }
   const {
     host: _host,

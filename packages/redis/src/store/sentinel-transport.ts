@@ -1,4 +1,5 @@
 import type { Clock } from '@portcullis/core'
+import { instant } from '@portcullis/kit/time'
 
 import { type Connect, started, type Transport } from './connection.ts'
 import { RevocationStoreError, storeError } from './errors.ts'
@@ -21,53 +22,87 @@ export interface SentinelPace {
   readonly interval: number
   /** How long answers are waited for, if no more than half have come. */
   readonly patience: number
+  /** How long a connection is used without an answer of any. */
+  readonly longestSilence: number
 }
+
+/** Hears what a sentinel tells on the channel `+switch-master`. @param onEnd It hears nothing any more. @returns Ends it. */
+export type Subscribe = (onMessage: (message: string) => void, onEnd: () => void) => () => void
 
 export interface SentinelSettings extends SentinelPace {
   /** The name that the sentinels have for the primary. */
   readonly name: string
   readonly sentinels: readonly Connect[]
+  /** The same, to be told of fail-overs. */
+  readonly subscriptions: readonly Subscribe[]
   readonly open: (primary: Primary) => Transport
 }
 
 /**
- * A primary that was cut off from its sentinels goes on answering as one, and nothing else says that it is none any more: so they
- * are asked again and again while the connection is used. If none answers, the connection stays as it is.
+ * A primary that was cut off from its sentinels goes on answering as one, and nothing else says that it is none any more. So they are
+ * asked again and again while the connection is used, and at once when one of them tells of a fail-over. If none has answered for too
+ * long, the connection ends: another server may be the primary.
  */
 export function sentinelTransport(settings: SentinelSettings): Connect {
-  const { open, clock, interval } = settings
+  const { open, clock, interval, longestSilence } = settings
   return () => {
+    let confirmedAt = instant(clock)
+    let known: Primary | undefined
     let question = ask(settings)
     let transport: Transport | undefined
     let cancelWatch: (() => void) | undefined
     let ended: RevocationStoreError | undefined
+    let looking: Promise<void> | undefined
+    const news = createNews(settings, () => {
+      // If they are being asked already, the answer tells.
+      if (known !== undefined && looking === undefined) void look(known)
+    })
 
     async function connect(): Promise<Transport> {
-      const primary = await question.found
-      const opened = open(primary)
+      known = await question.found
+      const opened = open(known)
       transport = opened
-      watch(primary)
+      watch(known)
       return opened
     }
 
-    function watch(known: Primary): void {
+    function watch(primary: Primary): void {
+      news.listen()
       cancelWatch = clock.after(interval, () => {
-        void look(known)
+        void look(primary)
       })
     }
 
-    async function look(known: Primary): Promise<void> {
-      question = ask(settings, known)
-      const found = await question.found.catch(() => known)
+    /** One question at a time. */
+    async function look(primary: Primary): Promise<void> {
+      cancelWatch?.()
+      looking ??= lookOnce(primary).finally(() => {
+        looking = undefined
+      })
+      await looking
+    }
+
+    async function lookOnce(primary: Primary): Promise<void> {
+      const askedAt = instant(clock)
+      question = ask(settings, primary)
+      const found = await question.found.catch(() => undefined)
       if (ended !== undefined) return
-      if (hasMoved(known, found)) end(new RevocationStoreError('unreachable', MOVED))
-      else watch(known)
+      if (found !== undefined) confirmedAt = askedAt
+      if (found !== undefined && hasMoved(primary, found)) end(unreachable(MOVED))
+      else if (isSilent()) end(unreachable(SILENT))
+      else watch(primary)
+    }
+
+    /** Whether nobody has confirmed for too long that this is the primary. */
+    function isSilent(): boolean {
+      return clock.monotonic() - confirmedAt.monotonic > longestSilence
     }
 
     function end(error: RevocationStoreError): void {
       if (ended !== undefined) return
       ended = error
       cancelWatch?.()
+      news.end()
       question.end()
       transport?.destroy()
     }
@@ -78,11 +113,17 @@ export function sentinelTransport(settings: SentinelSettings): Connect {
     return {
       async send(command) {
         try {
-          return await (await connecting).send(command)
+          const connected = await connecting
+          // A process that was busy may only have had no time to ask.
+          if (known !== undefined && ended === undefined && isSilent()) await look(known)
+          if (ended !== undefined) throw ended
+          return await connected.send(command)
         } catch (error) {
           throw ended ?? error
         }
       },
+      confirmedAt: () => confirmedAt,
+      hasEnded: () => ended !== undefined || transport?.hasEnded?.() === true,
       destroy() {
         end(new RevocationStoreError('closed'))
       },
@@ -90,7 +131,38 @@ export function sentinelTransport(settings: SentinelSettings): Connect {
   }
 }
 
+/** What sentinels tell by themselves. A connection that has ended is replaced when the others are asked the next time. */
+function createNews(
+  { name, subscriptions }: SentinelSettings,
+  onMove: () => void,
+): { listen(): void; end(): void } {
+  const open = new Map<Subscribe, () => void>()
+  return {
+    listen() {
+      for (const subscribe of subscriptions) {
+        if (open.has(subscribe)) continue
+        const close = subscribe(
+          (message) => {
+            if (message.startsWith(`${name} `)) onMove()
+          },
+          () => open.delete(subscribe),
+        )
+        open.set(subscribe, close)
+      }
+    },
+    end() {
+      for (const close of open.values()) close()
+      open.clear()
+    },
+  }
+}
+
+const SILENT = 'no sentinel has answered for too long'
 const MOVED = 'the sentinels name another primary'
+
+function unreachable(detail: string): RevocationStoreError {
+  return new RevocationStoreError('unreachable', detail)
+}
 
 interface AskedSentinels {
   readonly found: Promise<Primary>

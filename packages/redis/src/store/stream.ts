@@ -1,3 +1,5 @@
+import type { Instant } from '@portcullis/kit/time'
+
 import type { Connection } from './connection.ts'
 import { isEntryId } from './entry-id.ts'
 import { storeError } from './errors.ts'
@@ -21,6 +23,8 @@ export interface Stream {
   delete(ids: readonly string[]): Promise<void>
   /** The connections to the store, a line of `CLIENT LIST` each. */
   clients(): Promise<readonly string[]>
+  /** When sentinels were last asked that named this server; `undefined` without sentinels. */
+  confirmedAt(): Instant | undefined
   /** By the clock of the store: since 1970-01-01T00:00:00Z. */
   time(): Promise<number>
 }
@@ -71,6 +75,7 @@ export function openStream(
     async delete(ids) {
       await ask('XDEL', key, ...ids)
     },
+    confirmedAt: () => connection.confirmedAt(),
     async clients() {
       const text = await ask('CLIENT', 'LIST', 'TYPE', 'normal')
       return typeof text === 'string'

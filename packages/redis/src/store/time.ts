@@ -17,6 +17,10 @@ export function certainTime(clock: Clock, { wall, monotonic }: Instant): number 
   return Math.min(clock.now(), wall + clock.monotonic() - monotonic)
 }
 
+export function earlierOf(one: Instant, other: Instant | undefined): Instant {
+  return other === undefined || one.monotonic < other.monotonic ? one : other
+}
+
 /** In so many parts a deadline passes. A connection is made, and a question answered, in fewer turns of the event loop. */
 const PARTS = 8
 

@@ -18,9 +18,13 @@ function scene(options: RedisReplaysOptions = {}) {
   const commands: (readonly string[])[] = []
   const replies: Record<string, unknown> = { INFO: HEALTHY, EVALSHA: 'new', EVAL: 'new' }
   let connections = 0
+  /** How many of the first connections the server has ended. */
+  const ended = { count: 0 }
   const connect: Connect = () => {
     connections += 1
+    const number = connections
     return {
+      hasEnded: () => number <= ended.count,
       async send(command) {
         commands.push(command)
         const reply = replies[command[0] ?? '']
@@ -36,6 +40,7 @@ function scene(options: RedisReplaysOptions = {}) {
     commands,
     replies,
     connections: () => connections,
+    ended,
     names: () => commands.map(([name]) => name),
     replays: sharedReplays(settings, connect, () => 1),
   }
@@ -213,6 +218,44 @@ test('a proof is never sent twice: what was not answered may have been remembere
   replies['EVALSHA'] = new Error('Socket closed unexpectedly')
   expect(await replays.remember(PROOF, 1000)).toBe('unavailable')
   expect(names()).toEqual(['INFO', 'EVALSHA'])
+})
+
+test('a connection that the server has ended is replaced before a proof is sent: without a failure, and without a pause', async () => {
+  const { replays, ended, names, connections } = scene()
+  expect(await replays.remember(PROOF, 1000)).toBe('new')
+  ended.count = 1
+  const answers = await Promise.all([replays.remember(PROOF, 1000), replays.remember(PROOF, 1000)])
+  expect([answers, connections()]).toEqual([['new', 'new'], 2])
+  expect(names()).toEqual(['INFO', 'EVALSHA', 'INFO', 'EVALSHA', 'EVALSHA'])
+})
+
+test('a connection that breaks while it is looked at again: the proof was not sent, so it is sent by another', async () => {
+  const { replays, replies, clock, names, connections } = scene()
+  await replays.remember(PROOF, 1000)
+  for (const at of [1029, 1058]) {
+    await clock.advance(29)
+    await replays.remember(PROOF, at)
+  }
+  await clock.advance(3)
+  const broken = new Error('Socket closed unexpectedly')
+  let looks = 0
+  Object.defineProperty(replies, 'INFO', {
+    get: () => {
+      looks += 1
+      return looks === 1 ? broken : HEALTHY
+    },
+  })
+  const answers = await Promise.all([replays.remember(PROOF, 1061), replays.remember(PROOF, 1061)])
+  expect([answers, connections()]).toEqual([['new', 'new'], 2])
+  expect(names().slice(-4)).toEqual(['INFO', 'INFO', 'EVALSHA', 'EVALSHA'])
+})
+
+test('a new connection that breaks is not tried again: there is a pause', async () => {
+  const { replays, replies, connections } = scene()
+  replies['INFO'] = new Error('Socket closed unexpectedly')
+  expect(await replays.remember(PROOF, 1000)).toBe('unavailable')
+  expect(await replays.remember(PROOF, 1000)).toBe('unavailable')
+  expect(connections()).toBe(1)
 })
 
 test('once it is closed, nothing can be looked up, whatever the option says', async () => {

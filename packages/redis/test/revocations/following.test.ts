@@ -190,13 +190,20 @@ describe('the replica lacks nothing before', () => {
   const state = { ...INITIAL_STATE, freshAt: at(1) }
   const batch = { unreadable: [], foreign: [], isFull: false }
   const info = { ...INFO, last: '30-0', entriesAdded: 10, length: 8 }
-  test.each<[string, Partial<ReplicaState>, StreamInfo, number]>([
-    ['the report, if it brought all that there is', {}, info, 5],
-    ['what was known, if there is more', {}, { ...info, entriesAdded: 12, length: 10 }, 1],
-    ['the later moment', { freshAt: at(9) }, info, 9],
-  ])('%s', (_, changes, said, expected) => {
+  test.each<[string, Partial<ReplicaState>, StreamInfo, number, number]>([
+    ['the report, if it brought all that there is', {}, info, 5, 5],
+    ['what sentinels last said of the server, if that is earlier', {}, info, 3, 3],
+    ['what was known, if there is more', {}, { ...info, entriesAdded: 12, length: 10 }, 5, 1],
+    ['the later moment', { freshAt: at(9) }, info, 5, 9],
+  ])('%s', (_, changes, said, asOf, expected) => {
     const report = { ...REPORT, info: said, entries: [NEXT] }
-    const next = afterReport({ ...state, ...changes }, POSITION, report, said, at(5), batch)
+    const next = afterReport(
+      { ...state, ...changes },
+      POSITION,
+      report,
+      { info: said, askedAt: at(5), asOf: at(asOf) },
+      batch,
+    )
     expect(next.freshAt).toEqual(at(expected))
   })
 })

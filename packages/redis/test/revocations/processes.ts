@@ -19,6 +19,7 @@ interface Processes {
   /** A process that begins to follow the store. */
   start: (options?: {
     identity?: string
+    acknowledge?: { readonly replicas: number }
     /** Its way to the store, where it is another. */
     connect?: Connect
     random?: () => number
@@ -36,8 +37,16 @@ export function processes(): Processes {
   return {
     clock,
     store,
-    start({ identity, connect, random, whenStale = 'refuse', max = 1000, page } = {}) {
-      const settings = { stream: KEY, identity, maxStaleness: MAX_STALENESS, whenStale, max, clock }
+    start({ identity, acknowledge, connect, random, whenStale = 'refuse', max = 1000, page } = {}) {
+      const settings = {
+        stream: KEY,
+        identity,
+        acknowledge,
+        maxStaleness: MAX_STALENESS,
+        whenStale,
+        max,
+        clock,
+      }
       const way = connect ?? store.connect
       const started = replicatedRevocations(settings, way, random ?? (() => 1), page)
       onTestFinished(async () => {

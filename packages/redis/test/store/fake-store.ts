@@ -41,6 +41,8 @@ export interface FakeStore {
   delay: number
   /** Seconds that a page of entries takes longer, as when many processes read at once. */
   pageDelay: number
+  /** How many replicas it has: `WAIT` answers with that. */
+  replicas: number
   /** Seconds that its clock is ahead. */
   ahead: number
   /** The commands that came, by name. */
@@ -80,6 +82,7 @@ export function fakeStore(clock: Clock): FakeStore {
     data: new Map(),
     delay: 0,
     pageDelay: 0,
+    replicas: 1,
     ahead: 0,
     commands: [],
     before: () => undefined,
@@ -198,6 +201,7 @@ export function fakeStore(clock: Clock): FakeStore {
     }
     if (name === 'XINFO') return infoOf(store.data.get(second))
     if (name === 'XRANGE') return range(first, second, third, Number(others[1] ?? Infinity))
+    if (name === 'WAIT') return store.replicas
     if (name === 'TIME') return [String(Math.floor(clock.now() + store.ahead)), '0']
     if (name === 'XDEL') return remove(first, args.slice(1))
     if (name !== 'XADD') return new Error(`ERR unknown command '${name}'`)

@@ -9,6 +9,7 @@ import { sentinelTransport } from '../../src/store/sentinel-transport.ts'
 
 const INTERVAL = 2.5
 const PATIENCE = 1
+const LONGEST_SILENCE = 10
 const turns = async () => {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
 }
@@ -21,10 +22,18 @@ type Sentinel = Primary | 'hangs' | 'away' | 'unnamed'
 const A: Primary = { host: '10.0.0.1', port: 6379, epoch: 1 }
 const B: Primary = { host: '10.0.0.2', port: 6379, epoch: 2 }
 
+interface Listening {
+  readonly at: number
+  readonly onMessage: (message: string) => void
+  readonly onEnd: () => void
+  isOpen: boolean
+}
+
 function scene(...sentinels: Sentinel[]) {
   const clock = manualClock()
   const opened: { readonly primary: Primary; isOpen: boolean }[] = []
   const questions: boolean[] = []
+  const listening: Listening[] = []
   const connects = sentinels.map((_, at): Connect => () => {
     const place = questions.push(true) - 1
     return {
@@ -48,6 +57,14 @@ function scene(...sentinels: Sentinel[]) {
     clock,
     interval: INTERVAL,
     patience: PATIENCE,
+    longestSilence: LONGEST_SILENCE,
+    subscriptions: sentinels.map((_, at) => (onMessage, onEnd) => {
+      const one = { at, onMessage, onEnd, isOpen: true }
+      listening.push(one)
+      return () => {
+        one.isOpen = false
+      }
+    }),
     open(primary): Transport {
       const own = { primary, isOpen: true }
       const waiting: ((error: Error) => void)[] = []
@@ -67,7 +84,17 @@ function scene(...sentinels: Sentinel[]) {
     },
   })
   const asking = () => questions.filter(Boolean).length
-  return { clock, opened, sentinels, connect, asking, asked: () => questions.length }
+  const heard = () => listening.filter(({ isOpen }) => isOpen)
+  return {
+    clock,
+    opened,
+    sentinels,
+    connect,
+    asking,
+    heard,
+    listening,
+    asked: () => questions.length,
+  }
 }
 
 test('commands go to the primary that the sentinels name, and no connection to a sentinel stays', async () => {
@@ -195,4 +222,79 @@ test('closed while a question is under way: nobody waits for the answer', async 
   expect(asking()).toBe(0)
   await clock.advance(60)
   expect(asked()).toBe(6)
+})
+
+test('a sentinel tells of a fail-over: all are asked at once, not at the next question', async () => {
+  const { connect, clock, sentinels, heard, asked } = scene(A, A, A)
+  const transport = connect()
+  await transport.send(['PING'])
+  expect(heard().map(({ at }) => at)).toEqual([0, 1, 2])
+  sentinels.splice(0, 3, A, B, B)
+  await clock.advance(0.1)
+  heard()[1]?.onMessage(`other ${A.host} 6379 ${B.host} 6379`)
+  await turns()
+  expect(asked()).toBe(3)
+  heard()[1]?.onMessage(`main ${A.host} 6379 ${B.host} 6379`)
+  await turns()
+  expect(asked()).toBe(6)
+  await expect(transport.send(['PING'])).rejects.toMatchObject({
+    detail: 'the sentinels name another primary',
+  })
+  expect(heard()).toEqual([])
+})
+
+test('several sentinels tell of one fail-over: they are asked once, and what one says before it is so ends nothing', async () => {
+  const { connect, heard, asked, opened } = scene(A, A, A)
+  await connect().send(['PING'])
+  for (const { onMessage } of heard()) onMessage(`main ${A.host} 6379 ${B.host} 6379`)
+  await turns()
+  expect(asked()).toBe(6)
+  expect(opened).toEqual([{ primary: A, isOpen: true }])
+})
+
+test('a subscription that has ended is made again with the next question', async () => {
+  const { connect, clock, heard, listening } = scene(A, A, A)
+  await connect().send(['PING'])
+  const [, second] = listening
+  second?.onEnd()
+  await clock.advance(INTERVAL)
+  await turns()
+  expect(listening).toHaveLength(4)
+  expect(heard().map(({ at }) => at)).toEqual([0, 1, 2, 1])
+})
+
+test('no sentinel has answered for the longest silence: the connection ends, and none is made until one answers', async () => {
+  const { connect, clock, sentinels, opened } = scene(A, A, A)
+  const transport = connect()
+  await transport.send(['PING'])
+  const since = clock.monotonic()
+  expect(transport.confirmedAt?.()?.monotonic).toBe(since)
+  sentinels.splice(0, 3, 'away', 'away', 'away')
+  await clock.advance(LONGEST_SILENCE)
+  expect(await transport.send(['PING'])).toBe(A.host)
+  expect(transport.confirmedAt?.()?.monotonic).toBe(since)
+  await clock.advance(0.01)
+  const silent = { reason: 'unreachable', detail: 'no sentinel has answered for too long' }
+  await expect(transport.send(['PING'])).rejects.toMatchObject(silent)
+  expect(opened).toEqual([{ primary: A, isOpen: false }])
+  await expect(connect().send(['PING'])).rejects.toMatchObject({ reason: 'unreachable' })
+  sentinels.splice(0, 1, A)
+  expect(await connect().send(['PING'])).toBe(A.host)
+})
+
+test('one of the sentinels answers now and then: the connection stays, and is known to be to the primary since it was asked', async () => {
+  const { connect, clock, sentinels, opened } = scene(A, A, A)
+  const transport = connect()
+  await transport.send(['PING'])
+  for (const answers of [
+    ['away', 'hangs', 'away'],
+    ['away', 'hangs', A],
+    ['hangs', 'away', 'away'],
+  ]) {
+    sentinels.splice(0, 3, ...(answers as Sentinel[]))
+    await clock.advance(INTERVAL + PATIENCE)
+  }
+  await clock.advance(2)
+  expect(opened).toEqual([{ primary: A, isOpen: true }])
+  expect(clock.monotonic() - (transport.confirmedAt?.()?.monotonic ?? 0)).toBeGreaterThan(2)
 })
