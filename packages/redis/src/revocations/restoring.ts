@@ -101,6 +101,29 @@ export function covers(
     : others.statusOf({ ...issuer, iat }, last, entry.digest) === 'revoked'
 }
 
+/** Entries of a page that is appended. */
+const WRITTEN = 500
+/** Of those that are known, how many are looked at in one turn of the event loop. */
+const LOOKED = 20_000
+
+/** The next page of what the stream lacks. @param at Where to look on. @returns Where to look on after it. */
+export function lackingFrom(
+  known: readonly RevocationEntry[],
+  at: number,
+  seen: Pick<LocalRevocations, 'statusOf'>,
+  now: number,
+): { readonly page: readonly RevocationEntry[]; readonly next: number } {
+  const page: RevocationEntry[] = []
+  let next = at
+  // No further than the page is full: the same ones would be looked at again for each page.
+  for (const each of known.slice(at, at + LOOKED)) {
+    if (page.length === WRITTEN) break
+    if (!hasLapsed(each, now) && !covers(seen, each)) page.push(each)
+    next += 1
+  }
+  return { page, next }
+}
+
 /** A number that is hardly smaller. */
 function before(time: number): number {
   return time - Math.max(Math.abs(time) * Number.EPSILON, Number.MIN_VALUE)

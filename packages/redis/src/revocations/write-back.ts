@@ -18,7 +18,7 @@ import type { RevocationsMessage } from './diagnostics.ts'
 import { fill } from './filling.ts'
 import type { ReplicaState } from './following.ts'
 import { afterWriteBack, afterWriteFailure } from './replica-state.ts'
-import { CLOCK_DIFFERENCE, covers, hasLapsed, isOwed } from './restoring.ts'
+import { CLOCK_DIFFERENCE, isOwed, lackingFrom } from './restoring.ts'
 
 // Appends what this process knows and the stream lacks, after a loss or a fail-over. Whether it must is decided in `restoring.ts`.
 
@@ -41,10 +41,6 @@ export interface WriteBackParts {
   readonly onAppended: (id: string, record: readonly string[]) => void
 }
 
-/** Entries of a page that is appended. */
-const WRITTEN = 500
-/** Of those that are known, how many are looked at in one turn of the event loop. */
-const LOOKED = 20_000
 /** Entries of a page that is read. */
 const READ = 2000
 /** Seconds, of each answer. */
@@ -156,11 +152,8 @@ async function writeLacking(
     const read = await readOn(stream, state, seen, after)
     after = read.last
     known ??= begunAt(random(), index.toSnapshot().entries)
-    const looked = known.slice(at, at + LOOKED)
-    const lacking = looked.filter((each) => !hasLapsed(each, now()) && !covers(seen, each))
-    const page = lacking.slice(0, WRITTEN)
-    const [next] = lacking.slice(WRITTEN)
-    at = next === undefined ? at + looked.length : known.indexOf(next, at)
+    const { page, next } = lackingFrom(known, at, seen, now())
+    at = next
     await writePage(stream, parts, page, count)
     if (at === known.length) {
       await contribute(stream, state(), process, read.isRestoring, count)

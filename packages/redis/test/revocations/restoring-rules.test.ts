@@ -8,6 +8,7 @@ import {
   covers,
   hasLapsed,
   isOwed,
+  lackingFrom,
   mayLack,
   nameOf,
   partedIn,
@@ -68,6 +69,32 @@ describe('what the stream has covers an entry', () => {
     seen.load(others)
     expect(covers(seen, entry)).toBe(expected)
   })
+})
+
+test('however many the stream lacks, each entry is looked at once', () => {
+  const known = Array.from({ length: 30_000 }, (_, at): RevocationEntry => ({
+    type: 'token',
+    iss: 'i',
+    jti: `t${at}`,
+  }))
+  let looks = 0
+  const seen = {
+    statusOf({ jti }: { readonly jti?: unknown }) {
+      looks += 1
+      return Number(String(jti).slice(1)) % 2 === 0 ? ('revoked' as const) : ('valid' as const)
+    },
+  }
+  const written: RevocationEntry[] = []
+  for (let at = 0; at < known.length;) {
+    const { page, next } = lackingFrom(known, at, seen, 1000)
+    expect(page.length).toBeLessThanOrEqual(500)
+    written.push(...page)
+    at = next
+  }
+  expect(written).toEqual(known.filter((_, at) => at % 2 === 1))
+  expect(looks).toBe(known.length)
+  // The event loop turns in between, also where nothing lacks.
+  expect(lackingFrom(known, 0, { statusOf: () => 'revoked' }, 1000).next).toBe(20_000)
 })
 
 test.each<[RevocationEntry, number, boolean]>([
