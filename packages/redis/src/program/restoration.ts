@@ -80,6 +80,13 @@ export async function restoreStream(stream: Stream, isEnd: boolean): Promise<obj
         '`restore` names them',
     )
   }
+  const { contributed, pending, joined } = restoration
+  if (isEnd && contributed.processes + pending.length + joined === 0) {
+    throw new CommandError(
+      'no process that follows the stream is connected, and none has written back: it was not ended. ' +
+        'After Redis was away, processes come back within some seconds',
+    )
+  }
   if (isEnd) await stream.delete([MARK_ID])
   return {
     identity: identity.id,

@@ -382,6 +382,29 @@ describe('the end of a restoration', () => {
     expect(said).toContain('is not being restored')
   })
 
+  test('does not come while all processes pause before they connect again: they know what was revoked', async () => {
+    const { store, clock, start, replica } = await following()
+    await replica.revoke({ iss: ISS, jti: 'a' })
+    store.mode = 'unreachable'
+    store.cut()
+    await clock.advance(4)
+    store.data = new Map()
+    store.mode = 'up'
+    const operate = operatorOf(store)
+    await operate('create --replaces first')
+    const { code, said } = await operate('restore --finish')
+    expect(code).toBe(1)
+    expect(said).toContain('no process that follows the stream is connected')
+    const newcomer = start()
+    await clock.advance(A_WHILE)
+    expect(await operate('restore --finish')).toMatchObject({
+      code: 0,
+      data: { contributed: { processes: 1 }, joined: 1 },
+    })
+    await clock.advance(MAX_STALENESS)
+    expect(verdict(newcomer, 'a')).toBe('revoked')
+  })
+
   test('takes the right to delete, which processes have not: whoever appends ends nothing', async () => {
     const { store, clock, start } = await restored()
     const newcomer = start()
