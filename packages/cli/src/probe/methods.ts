@@ -11,7 +11,8 @@ export function aboutHead({ status }: Answer): Said | undefined {
 }
 
 /**
- * CORS middleware answers a preflight by itself, and frameworks say which methods there are. Neither runs the code behind the guard.
+ * CORS middleware answers a preflight by itself, with the headers that it allows, and frameworks say which methods there are. Neither runs
+ * the code behind the guard. That an origin may read it stands on the answers of handlers as well.
  * @param right What a right token gets, if there is one.
  */
 export function aboutOptions(
@@ -24,7 +25,9 @@ export function aboutOptions(
   if (body !== '' && isAsRight) return HANDLED
   const isOfMiddleware =
     body === '' ||
-    Object.keys(headers).some((name) => /^(allow|access-control-allow-.*)$/.test(name))
+    Object.keys(headers).some((name) =>
+      /^(allow|access-control-allow-(methods|headers))$/.test(name),
+    )
   return isOfMiddleware ? undefined : HANDLED
 }
 

@@ -57,7 +57,8 @@ test.each<[string, Sent, number, string | undefined]>([
 
 const HANDLED = 'breach: OPTIONS is let through to the code behind the guard'
 const ALLOW = { allow: 'GET, HEAD' }
-const CORS = { 'access-control-allow-origin': '*' }
+const ORIGIN = { 'access-control-allow-origin': '*' }
+const CORS = { ...ORIGIN, 'access-control-allow-headers': 'authorization' }
 
 test.each<[string, number, Given, string | undefined]>([
   ['by CORS middleware', 204, { headers: CORS }, undefined],
@@ -67,6 +68,12 @@ test.each<[string, number, Given, string | undefined]>([
   ['by the guard', 401, {}, undefined],
   ['by nobody', 404, {}, undefined],
   ['as a right token is, behind CORS', 200, { headers: CORS, body: RIGHT.body }, HANDLED],
+  [
+    'with a text of somebody that all origins may read',
+    200,
+    { headers: ORIGIN, body: '{"sub":"eve"}' },
+    HANDLED,
+  ],
   ['with a text of somebody', 200, { body: '{"sub":"eve"}' }, HANDLED],
   ['by a failure', 500, {}, 'problem: 500: the API failed'],
 ])('OPTIONS without a token, answered %s', (_title, status, given, said) => {
