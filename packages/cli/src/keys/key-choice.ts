@@ -46,7 +46,7 @@ export interface ChosenKeys {
   readonly failure: () => string | undefined
 }
 
-export const KEY_PATH = '/tokenservice/pubkey.json'
+const KEY_PATH = '/tokenservice/pubkey.json'
 
 export function takesKeys(command: Command): Command {
   return command
