@@ -19,6 +19,7 @@ interface Rules {
       readonly alert: string
       readonly expr: string
       readonly for: string
+      readonly annotations: Readonly<Record<'do' | 'runbook_url', string>>
     }[]
   }[]
 }
@@ -48,6 +49,26 @@ test('each alarm tells APIs apart: whatever it adds up or compares is of one job
     const aggregations = expr.match(/\b(?:sum|min|max|count)\b[^(]*\([^)]*\)/g) ?? []
     expect(aggregations).not.toEqual([])
     for (const each of aggregations) expect(each).toMatch(/^\w+ by \(job, namespace\b/)
+  }
+})
+
+test('each alarm has a runbook_url that can be set, and leads to a section of OPERATING.md', () => {
+  const sections = new Set(
+    [...operating.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(' ', '-')
+        .replaceAll(/[^\w-]/g, ''),
+    ),
+  )
+  for (const { alert, annotations } of rules) {
+    const url =
+      /^\{\{ with \$externalLabels\.runbook_portcullis \}\}\{\{ \. \}\}#([\w-]+)\{\{ end \}\}$/
+    const [, section = ''] = url.exec(annotations.runbook_url) ?? []
+    expect([alert, section, sections.has(section)]).toEqual([alert, section, true])
+    // What is to be done is where it leads.
+    const [, named = section] = /OPERATING\.md#([\w-]+)/.exec(annotations.do) ?? []
+    expect([alert, section]).toEqual([alert, named])
   }
 })
 
