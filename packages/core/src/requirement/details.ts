@@ -1,4 +1,5 @@
 import { acceptedText, foundText } from '../claims/details.ts'
+import type { AuthErrorOptions } from '../refusal/errors.ts'
 import {
   type Detail,
   duration,
@@ -48,6 +49,19 @@ export function lacksActor(description: string, actors: number): Detail {
     actors === 0 ? 'nobody acts for the subject (act)' : 'another party acts for the subject'
   const before = actors > 1 ? `, through ${actors - 1} more` : ''
   return () => `${found}${before}; the route requires ${describe(description)}`
+}
+
+/** @param parts What the token lacks of each part that says so. */
+export function lacksAll(
+  description: string,
+  parts: readonly NonNullable<AuthErrorOptions['detail']>[],
+): Detail {
+  return () => {
+    const told = parts.map((part) => part())
+    const why = told.map((each) => (typeof each === 'string' ? each : each.text))
+    const start = `the route requires ${describe(description)}, and none is met`
+    return why.length === 0 ? start : `${start}: ${why.join('; ')}`
+  }
 }
 
 /** @param answer What the requirement answered instead of `true`. */

@@ -7,7 +7,7 @@ import type { RequiredValue } from '../claims/required-claims.ts'
 import { asSigned, signedClaims } from '../claims/signed-claims.ts'
 import { checkScopes, joinedScopes } from '../ground/scopes.ts'
 import type { Verifier } from '../verifier/verifier.ts'
-import { lacksScopes, lacksValue } from './details.ts'
+import { lacksAll, lacksScopes, lacksValue } from './details.ts'
 import { scopesOf, hasScopes } from './granted-scopes.ts'
 import {
   checkRequirementList,
@@ -177,8 +177,14 @@ export function all(...requirements: readonly Requirement[]): Requirement {
  * @throws TypeError without requirements.
  */
 export function any(...requirements: readonly Requirement[]): Requirement {
+  const known = combined('any', requirements)
   return {
-    ...combined('any', requirements),
+    ...known,
+    explain: (auth) =>
+      lacksAll(
+        known.description,
+        requirements.flatMap((each) => own(each, 'explain')?.(auth) ?? []),
+      ),
     ...stepUpOfAny(requirements.map(stepUpOf)),
     async isMetBy(auth, acceptance) {
       for (const requirement of requirements) {

@@ -66,7 +66,12 @@ test.each<[string, Requirement, string]>([
   [
     'any',
     any(scope('write'), claim('role', 'editor')),
-    'the route requires any of (scope write, claim role), which answered false',
+    'the route requires any of (scope write, claim role), and none is met: the token lacks "write"; the route requires scope write; claim role is a string; expected "editor"',
+  ],
+  [
+    'any of parts that say nothing',
+    any(check(() => false)),
+    'the route requires any of (check), and none is met',
   ],
   [
     'a requirement of somebody else',
