@@ -24,6 +24,9 @@ const operating = readFileSync(
   'utf8',
 )
 
+/** Servers start, and a move is waited for to its end. */
+const SLOW = { timeout: 300_000 }
+
 /** Seconds. In a quarter of it sentinels are asked, a connection is made and an answer comes, also on a busy machine. */
 const STALENESS = 4
 
@@ -224,63 +227,101 @@ describeWithSentinel('a fail-over by sentinels', () => {
     expect(await replica.command('XLEN', STREAM)).toBe(3)
   })
 
-  test('an operator moves the primary while processes revoke: what they have acknowledged, a process that starts later refuses', async () => {
-    await using watched = await createWatched()
-    const { primary, replica, sentinels } = watched
-    await using revoking = await revokingWhile(watched, async (more) => {
-      await more(20)
-      await sentinels.command(0, 'SENTINEL', 'FAILOVER', 'main')
-      await sentinels.name(replica)
-      await until('a replica', async () => (await roleOf(primary)) === 'slave')
-      await more(20)
-    })
-    await using newcomer = watched.follow()
-    for (const token of revoking.acknowledged) await newcomer.comesTo('revoked', token)
-    const valid = await issue()
-    await newcomer.comesTo('accepted', valid)
-    expect(await newcomer.verdict(valid)).toBe('accepted')
-  })
+  test(
+    'an operator moves the primary while processes revoke: what they have acknowledged, a process that starts later refuses',
+    SLOW,
+    async () => {
+      await using watched = await createWatched()
+      const { primary, replica, sentinels } = watched
+      await using revoking = await revokingWhile(watched, async (more) => {
+        await more(20)
+        await sentinels.command(0, 'SENTINEL', 'FAILOVER', 'main')
+        await sentinels.name(replica)
+        await until('a replica', async () => (await roleOf(primary)) === 'slave')
+        await more(20)
+      })
+      await using newcomer = watched.follow()
+      for (const token of revoking.acknowledged) await newcomer.comesTo('revoked', token)
+      const valid = await issue()
+      await newcomer.comesTo('accepted', valid)
+      expect(await newcomer.verdict(valid)).toBe('accepted')
+    },
+  )
 
-  test('an operator stops writes before the move, as the page says: no acknowledged revocation has to be repeated', async () => {
-    await using watched = await createWatched()
-    const { primary, replica, sentinels } = watched
-    const [, stop = '', move = ''] =
-      /`(CLIENT PAUSE [^`]*)`[^\n]*`(SENTINEL FAILOVER [^`]*)`/.exec(operating) ?? []
-    await using revoking = await revokingWhile(watched, async (more) => {
-      await more(20)
-      await primary.command(...stop.split(' '))
-      await sentinels.command(0, ...move.split(' '))
-      await sentinels.name(replica)
-      await until('a replica', async () => (await roleOf(primary)) === 'slave')
-      await more(20)
-    })
-    // What the promoted one has by itself: nobody has written anything back.
-    const ids = new Set(revoking.acknowledged.map(({ claims }) => claims.jti))
-    const entries = (await replica.command('XRANGE', STREAM, '-', '+')) as [string, string[]][]
-    const held = new Set(entries.map(([, fields]) => fields[fields.indexOf('jti') + 1] ?? ''))
-    expect([...ids].filter((jti) => !held.has(jti))).toEqual([])
-    const written = revoking.fleet.map(({ revocations }) => revocations.status().writtenBack)
-    expect(written).toEqual([0, 0, 0])
-  })
+  test(
+    'an operator stops writes before the move, as the page says: no acknowledged revocation has to be repeated',
+    SLOW,
+    async () => {
+      await using watched = await createWatched()
+      const { primary, replica, sentinels } = watched
+      const [, stop = '', move = ''] =
+        /`(CLIENT PAUSE [^`]*)`[^\n]*`(SENTINEL FAILOVER [^`]*)`/.exec(operating) ?? []
+      const options = { url: NOWHERE, sentinel: sentinels.option, timeout: 10 }
+      await using replays = redisReplays(options)
+      await using others = redisReplays(options)
+      const proofs = [replays, others].flatMap((taker, at) =>
+        Array.from({ length: 5 }, (_, of) => ({ taker, jti: `${at} ${of}` })),
+      )
+      const answerTo = async ({ taker, jti }: { taker: typeof replays; jti: string }) =>
+        await taker.remember(
+          { jkt: 'key', jti, expires: Date.now() / 1000 + 600 },
+          Date.now() / 1000,
+        )
+      const taken = new Set<string>()
+      const take = async () => {
+        for (const proof of proofs) if ((await answerTo(proof)) === 'new') taken.add(proof.jti)
+      }
+      let taking: Promise<void> | undefined
+      await using revoking = await revokingWhile(watched, async (more) => {
+        await more(20)
+        taking = take()
+        // A busy machine takes longer.
+        await primary.command(...stop.replace('6000', '30000').split(' '))
+        await sentinels.command(0, ...move.split(' '))
+        await sentinels.name(replica)
+        await until('a replica', async () => (await roleOf(primary)) === 'slave')
+        await more(20)
+      })
+      await taking
+      for (const proof of proofs.filter(({ jti }) => taken.has(jti))) {
+        await until('looked up', async () => {
+          const answer = await answerTo(proof)
+          expect(answer).not.toBe('new')
+          return answer === 'replayed'
+        })
+      }
+      // What the promoted one has by itself: nobody has written anything back.
+      const ids = new Set(revoking.acknowledged.map(({ claims }) => claims.jti))
+      const entries = (await replica.command('XRANGE', STREAM, '-', '+')) as [string, string[]][]
+      const held = new Set(entries.map(([, fields]) => fields[fields.indexOf('jti') + 1] ?? ''))
+      expect([...ids].filter((jti) => !held.has(jti))).toEqual([])
+      const written = revoking.fleet.map(({ revocations }) => revocations.status().writtenBack)
+      expect(written).toEqual([0, 0, 0])
+    },
+  )
 
-  test('acknowledge: a revocation counts when a replica has it; without one it rejects, and says that it was recorded', async () => {
-    await using watched = await createWatched()
-    const { primary, replica, sentinels } = watched
-    const options = { sentinel: sentinels.option, maxStaleness: STALENESS }
-    await using writer = join(NOWHERE, { ...options, acknowledge: { replicas: 1 } })
-    const [kept, unconfirmed] = [await issue(), await issue()]
-    await writer.comesTo('accepted', kept)
-    await writer.revocations.revoke(kept.claims)
-    expect(await replica.command('XLEN', STREAM)).toBe(2)
-    replica.pause()
-    await expect(writer.revocations.revoke(unconfirmed.claims)).rejects.toMatchObject({
-      reason: 'unreplicated',
-    })
-    expect(await writer.verdict(unconfirmed)).toBe('revoked')
-    expect(await primary.command('XLEN', STREAM)).toBe(3)
-    replica.resume()
-    await copied(replica, 3)
-  })
+  test(
+    'acknowledge: a revocation counts when a replica has it; without one it rejects, and says that it was recorded',
+    SLOW,
+    async () => {
+      await using watched = await createWatched()
+      const { primary, replica, sentinels } = watched
+      const options = { sentinel: sentinels.option, maxStaleness: STALENESS }
+      await using writer = join(NOWHERE, { ...options, acknowledge: { replicas: 1 } })
+      const [kept, unconfirmed] = [await issue(), await issue()]
+      await writer.comesTo('accepted', kept)
+      await writer.revocations.revoke(kept.claims)
+      expect(await replica.command('XLEN', STREAM)).toBe(2)
+      replica.pause()
+      await expect(writer.revocations.revoke(unconfirmed.claims)).rejects.toMatchObject({
+        reason: 'unreplicated',
+      })
+      expect(await writer.verdict(unconfirmed)).toBe('revoked')
+      expect(await primary.command('XLEN', STREAM)).toBe(3)
+      replica.resume()
+      await copied(replica, 3)
+    },
+  )
 
   test.concurrent('a sentinel that hangs and one that is gone: a process that starts finds the primary by the third', async () => {
     await using watched = await createWatched()

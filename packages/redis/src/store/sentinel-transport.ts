@@ -27,7 +27,7 @@ export interface SentinelPace {
 }
 
 /** Hears what a sentinel tells on the channel `+switch-master`. @param onEnd It hears nothing any more. @returns Ends it. */
-export type Subscribe = (onMessage: (message: string) => void, onEnd: () => void) => () => void
+type Subscribe = (onMessage: (message: string) => void, onEnd: () => void) => () => void
 
 export interface SentinelSettings extends SentinelPace {
   /** The name that the sentinels have for the primary. */
