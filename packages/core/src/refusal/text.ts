@@ -35,11 +35,11 @@ function escaped(character: string): string {
 
 /** A value as far as it may be shown: a text in quotes, of anything else what kind it is. */
 export function shown(value: unknown): string {
-  return typeof value === 'string' ? quoted(value) : kindOf(value)
+  return typeof value === 'string' ? quoted(value, MAX_VALUE) : kindOf(value)
 }
 
-function quoted(text: string): string {
-  const cut = text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}...` : text
+function quoted(text: string, max: number): string {
+  const cut = text.length > max ? `${text.slice(0, max)}...` : text
   return `"${printable(cut.replaceAll(/["\\]/g, String.raw`\$&`), cut.length * 2)}"`
 }
 
@@ -65,10 +65,16 @@ function isThenable(value: object): boolean {
   return false
 }
 
-/** The first three values, and how many others there are. */
-export function listed(values: readonly unknown[], count: number = values.length): string {
+/** The first three values, and how many others there are. @param max Characters of each: names of issuers may differ late. */
+export function listed(
+  values: readonly unknown[],
+  count: number = values.length,
+  max: number = MAX_VALUE,
+): string {
   if (count === 0) return 'an empty list'
-  const first = values.slice(0, MAX_LISTED).map(shown)
+  const first = values
+    .slice(0, MAX_LISTED)
+    .map((each) => (typeof each === 'string' ? quoted(each, max) : kindOf(each)))
   const others = count - first.length
   return [...first, ...(others > 0 ? [`${counted(others)} more`] : [])].join(', ')
 }

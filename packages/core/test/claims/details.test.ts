@@ -144,6 +144,14 @@ describe('an audience or an issuer that is another', () => {
     )
   })
 
+  test('is shown as far as two tenants of one provider differ', async () => {
+    const [ours, theirs] = ['1', '2'].map(
+      (end) => `https://login.microsoftonline.com/${end.padStart(36, '1')}/v2.0`,
+    )
+    const detail = await detailOf({ claims: { iss: theirs } }, { issuer: String(ours) })
+    expect(detail).toBe(`iss is "${theirs}"; expected "${ours}"`)
+  })
+
   test('may be a list of 1,000', async () => {
     const aud = Array.from({ length: 1000 }, (_, at) => `a${at}`)
     const detail = await detailOf({ claims: { aud } }, { audience: 'api' })
