@@ -7,8 +7,8 @@ import type { StreamEntry } from '../store/stream-replies.ts'
 
 /** More than one connection has under way. */
 const MOST = 10_000
-/** So often it is looked for. Then others have deleted it, since another entry includes it. */
-const LOOKS = 3
+/** At the last of these it is looked for no more: others have deleted it, since another entry includes it. */
+const LOOKS = 1024
 
 interface Appended {
   readonly record: readonly string[]
@@ -52,8 +52,9 @@ export function createAcknowledged(): Acknowledged {
       let isLacking = false
       for (const [id, each] of appended) {
         if (each.at.monotonic >= askedAt.monotonic) continue
-        isLacking = true
         const looks = each.looks + 1
+        // Each time after twice as long: an address may lead to the former primary for a while, which has it.
+        isLacking ||= Number.isInteger(Math.log2(looks))
         if (looks === LOOKS) appended.delete(id)
         else appended.set(id, { ...each, looks })
       }

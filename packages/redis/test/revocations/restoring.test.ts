@@ -462,6 +462,22 @@ describe('a fail-over that loses entries under the same identity', () => {
     expect(jtisIn(store)).toContain('a')
   })
 
+  test('and new connections lead to the former primary for half a minute: what that acknowledges is repeated later', async () => {
+    const { store, clock, start } = await following()
+    const former = fakeStore(clock)
+    former.data = store.data
+    let isFormer = false
+    const replica = start({ connect: () => (isFormer ? former : store).connect() })
+    await replica.ready()
+    isFormer = true
+    await replica.revoke({ iss: ISS, jti: 'a' })
+    await clock.advance(30)
+    expect([jtiListIn(former), jtiListIn(store)]).toEqual([['a'], []])
+    isFormer = false
+    await clock.advance(A_WHILE)
+    expect(jtiListIn(store)).toEqual(['a'])
+  })
+
   test('and nobody has the right to append: that is told as a failure, and does not have the stream read all the time', async () => {
     const { store, clock, start, replica } = await following()
     await replica.close()
