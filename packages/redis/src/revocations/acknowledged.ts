@@ -1,6 +1,7 @@
 import type { Instant } from '@portcullis/kit/time'
 
 import type { StreamEntry } from '../store/stream-replies.ts'
+import { isSameRecord } from './comparison.ts'
 
 // What this process has appended, and has not read in the stream yet. In a fail-over two servers take writes for a while: what the former
 // primary has acknowledged is on no other, and no comparison of what was read shows that it lacks.
@@ -45,7 +46,7 @@ export function createAcknowledged(): Acknowledged {
       for (const { id, fields } of entries) {
         // Two primaries may give one id to different entries.
         const known = appended.get(id)
-        if (known !== undefined && isSame(known.record, fields)) appended.delete(id)
+        if (known !== undefined && isSameRecord(known.record, fields)) appended.delete(id)
       }
     },
     look(askedAt) {
@@ -61,8 +62,4 @@ export function createAcknowledged(): Acknowledged {
       return isLacking
     },
   }
-}
-
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((text, at) => text === other[at])
 }

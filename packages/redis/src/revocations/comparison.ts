@@ -30,8 +30,9 @@ export function hasVanished(
   { maxDeleted }: StreamInfo,
 ): boolean {
   if (found === undefined) return isLater(entry.id, maxDeleted)
-  return (
-    found.fields.length !== entry.fields.length ||
-    found.fields.some((text, at) => text !== entry.fields[at])
-  )
+  return !isSameRecord(found.fields, entry.fields)
+}
+
+export function isSameRecord(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, at) => text === other[at])
 }

@@ -18,6 +18,7 @@ import { redisTransport } from '../store/redis-transport.ts'
 import { checkRuntime } from '../store/runtime.ts'
 import { whileWaiting } from '../store/time.ts'
 import { createAcknowledged } from './acknowledged.ts'
+import { createAhead } from './ahead.ts'
 import { type LoadTrigger, publish, type RevocationsMessage } from './diagnostics.ts'
 import { INITIAL_STATE, type ReplicaState } from './following.ts'
 import {
@@ -105,9 +106,11 @@ export function replicatedRevocations(
   const process = randomUUID()
   const index = localRevocations({ max, clock })
   const others = localRevocations({ max, clock })
+  const ahead = createAhead(index, max, clock)
+  const known = [index, others, ahead]
   const writer = createWriter(connect, stream, clock, acknowledge?.replicas ?? 0)
   const acknowledged = createAcknowledged()
-  const record = createRecorder(writer, index, max, failed, onAppended)
+  const record = createRecorder(writer, index, ahead.hasRoomFor, failed, onAppended)
   const watchers = new Set<() => void>()
   let state: ReplicaState = { ...INITIAL_STATE, identity }
   let lastWord: RevocationsMessage['state'] = 'loading'
@@ -189,15 +192,14 @@ export function replicatedRevocations(
   const revocations: RedisRevocations = marked({
     statusOf(claims, now, digest) {
       if (typeof digest !== 'string') isAskedWithoutDigest = true
-      const known = index.statusOf(claims, now, digest)
-      if (known === 'revoked' || others.statusOf(claims, now, digest) === 'revoked')
-        return 'revoked'
-      if (whenStale === 'accept' || word() === 'current') return known
-      return 'unknown'
+      for (const each of known) {
+        if (each.statusOf(claims, now, digest) === 'revoked') return 'revoked'
+      }
+      return whenStale === 'accept' || word() === 'current' ? 'valid' : 'unknown'
     },
     ready: async () => await whileWaiting(ready()),
     subscribe(listener) {
-      const ends = [index.subscribe(listener), others.subscribe(listener)]
+      const ends = known.map((each) => each.subscribe(listener))
       return () => {
         for (const end of ends) end()
       }
@@ -221,7 +223,7 @@ export function replicatedRevocations(
   const endReading = startReading(
     connect,
     stream,
-    { ...parts, others, page, name, onRead, look, onLoad, onFull },
+    { ...parts, others, ahead, page, name, onRead, look, onLoad, onFull },
     failed,
   )
   return revocations

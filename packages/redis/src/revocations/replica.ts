@@ -7,6 +7,7 @@ import type { Identity } from '../store/record.ts'
 import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { Stream } from '../store/stream.ts'
 import { earlierOf } from '../store/time.ts'
+import type { Ahead } from './ahead.ts'
 import type { LoadTrigger } from './diagnostics.ts'
 import { fill } from './filling.ts'
 import {
@@ -36,6 +37,7 @@ export interface Replica {
   readonly index: LocalRevocations
   /** What streams revoke that are known to be others': it counts here, and is never written into ours. */
   readonly others: LocalRevocations
+  readonly ahead: Ahead
   readonly clock: Clock
   readonly maxStaleness: number
   /** Entries of one reply. */
@@ -95,13 +97,15 @@ async function readNext(
   const { info } = step
   const { entries } = report
   const batch = takeUp(replica, entries, report.identity)
+  const isCrowded = settle(replica, entries, count)
   const before = replica.state()
   // What a primary says that is none any more is worth as much as what sentinels last said of it.
   const asOf = earlierOf(askedAt, stream.confirmedAt())
   const reported = afterReport(before, position, report, { info, askedAt, asOf }, batch)
   const isLacking = reported.position?.reported.unread === 0 && replica.look(askedAt)
   const next = isLacking ? afterLoss(reported) : reported
-  take(replica, next, info, batch.isFull && before.shortage === undefined)
+  const isFull = batch.isFull || isCrowded
+  take(replica, next, info, isFull && before.shortage === undefined)
   if (entries.length < count) {
     const end = askedAt.monotonic + pacing(maxStaleness).heartbeat
     await readAhead(stream, replica, info.last, end)
@@ -116,12 +120,12 @@ async function readAhead(
   last: string,
   end: number,
 ): Promise<void> {
-  const { clock, page } = replica
+  const { clock, page, ahead, others } = replica
   let after = last
   for (;;) {
     const entries = await stream.read(after, page, Math.max(0, end - clock.monotonic()))
-    const index = replica.state().store === 'replaced' ? replica.others : replica.index
-    const { unreadable, foreign, isFull } = fill(index, entries)
+    const isOthers = replica.state().store === 'replaced'
+    const { unreadable, foreign, isFull } = isOthers ? fill(others, entries) : ahead.take(entries)
     after = entries.at(-1)?.id ?? after
     const isUrgent = isFull || unreadable.length + foreign.length > 0 || entries.length >= page
     if (isUrgent || clock.monotonic() >= end) return
@@ -137,18 +141,17 @@ async function readAll(
   const batches: Batch[] = []
   const began = instant(clock)
   const word = wordOf(replica.state(), began, maxStaleness)
-  const reading = await readWhole(stream, page, (entries, identity) =>
-    batches.push(takeUp(replica, entries, identity)),
-  )
+  let read = replica.index
+  const reading = await readWhole(stream, page, (entries, identity) => {
+    read = indexOf(replica, identity)
+    batches.push(takeUp(replica, entries, identity))
+  })
   if (typeof reading === 'string') return reading
+  // What was read right before a fail-over, or a loss, may be in nobody else's hands.
+  const isCrowded = replica.ahead.moveTo(read)
   const took = clock.monotonic() - began.monotonic
   const next = afterLoad(replica.state(), reading, { trigger, word, began, took }, batches)
-  take(
-    replica,
-    next,
-    reading.info,
-    batches.some(({ isFull }) => isFull),
-  )
+  take(replica, next, reading.info, isCrowded || batches.some(({ isFull }) => isFull))
   replica.onLoad(trigger, reading.count, took)
   return 'whole'
 }
@@ -160,13 +163,33 @@ function take(replica: Replica, next: ReplicaState, info: StreamInfo, isFull: bo
   if (isFull) replica.onFull()
 }
 
-/** To refuse what other streams revoke is safe. */
 function takeUp(
-  { index, others, state, onRead }: Replica,
+  replica: Replica,
   entries: readonly StreamEntry[],
   identity: Identity | undefined,
 ): Batch {
-  if (adopt(state().identity, identity).store === 'replaced') return fill(others, entries)
-  onRead(entries)
+  const index = indexOf(replica, identity)
+  if (index === replica.index) replica.onRead(entries)
   return fill(index, entries)
+}
+
+/** To refuse what other streams revoke is safe. */
+function indexOf(
+  { index, others, state }: Replica,
+  identity: Identity | undefined,
+): LocalRevocations {
+  return adopt(state().identity, identity).store === 'replaced' ? others : index
+}
+
+/**
+ * What was read ahead and is not in the stream, although nothing was missed: a former primary's, or another stream's that was there for a
+ * moment. It stays refused, and is not written into ours. @returns Whether there was no room for it.
+ */
+function settle(
+  { ahead, others }: Replica,
+  entries: readonly StreamEntry[],
+  count: number,
+): boolean {
+  ahead.settle(entries)
+  return entries.length < count && ahead.moveTo(others)
 }

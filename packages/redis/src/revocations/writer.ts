@@ -108,6 +108,7 @@ function mayHelp(error: unknown): boolean {
 }
 
 /**
+ * @param hasRoomFor Whether the copy has room for these, and for all that it has read.
  * @param onFull Told when the copy lacks room for what is in the stream.
  * @param onAppended Told what the store has acknowledged.
  * @returns Records one entry. @throws RevocationStoreError
@@ -115,33 +116,30 @@ function mayHelp(error: unknown): boolean {
 export function createRecorder(
   writer: Writer,
   index: LocalRevocations,
-  max: number,
+  hasRoomFor: (entries: readonly RevocationEntry[]) => boolean,
   onFull: (error: RevocationStoreError) => void,
   onAppended: (id: string, record: readonly string[]) => void,
 ): (entry: RevocationEntry) => Promise<void> {
   /** What is being recorded at the moment: it will need room. */
   const underWay = new Set<RevocationEntry>()
 
-  function hasRoomFor(entry: RevocationEntry): boolean {
-    return index.size + underWay.size < max || index.hasRoomFor([...underWay, entry])
-  }
-
   /** At once, not when they come back by the stream: this process refuses from now on. */
   function load(entry: RevocationEntry): void {
-    try {
+    if (hasRoomFor([entry])) {
       index.load([entry])
-    } catch {
-      // Another process has taken the last place meanwhile.
-      const full = new RevocationStoreError('full', 'it was recorded nevertheless')
-      onFull(full)
-      throw full
+      return
     }
+    // Another process has taken the last place meanwhile.
+    const full = new RevocationStoreError('full', 'it was recorded nevertheless')
+    onFull(full)
+    throw full
   }
 
   return async (entry) => {
     const record = writeRecord(entry)
     // Before it is recorded: what is in the stream, all replicas must have room for.
-    if (!hasRoomFor(entry)) throw new RevocationStoreError('full', 'it was not recorded')
+    if (!hasRoomFor([...underWay, entry]))
+      throw new RevocationStoreError('full', 'it was not recorded')
     underWay.add(entry)
     try {
       const appended = writer.append(record, (id) => {

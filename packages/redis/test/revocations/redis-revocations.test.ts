@@ -549,7 +549,7 @@ test('a revocation that there is no room for is rejected, not recorded, and keep
   ])
   const full = { reason: 'full', message: expect.stringContaining('not recorded') as string }
   expect(settled[1]).toMatchObject({ reason: full })
-  await clock.advance(1)
+  await clock.advance(MAX_STALENESS)
   for (const each of [replica, other]) {
     expect(verdicts(each, 'a', 'b', 'c')).toEqual(['revoked', 'revoked', 'valid'])
     expect(each.status()).toMatchObject({ state: 'current', entries: 2, failures: 0 })

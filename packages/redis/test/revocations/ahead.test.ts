@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+
+import type { RedisRevocations } from '../../src/revocations/redis-revocations.ts'
+import { following, ISS, jtiListIn, MAX_STALENESS, tokenRecord } from './processes.ts'
+
+// What is read between two reports: an answer to XREAD does not say of which stream it is.
+
+const A_WHILE = 3 * MAX_STALENESS
+/** Sooner than the next report. */
+const AT_ONCE = 0.1
+
+function verdict(replica: RedisRevocations, jti: string): unknown {
+  return replica.statusOf({ iss: ISS, jti, iat: 1 }, 1)
+}
+
+test('another stream comes in the place of ours while a process waits for entries: they are refused at once, and never written into ours', async () => {
+  const { store, clock, replica } = await following()
+  await replica.revoke({ iss: ISS, jti: 'a' })
+  await clock.advance(1)
+  const { data } = store
+  store.data = new Map()
+  store.create('of another environment')
+  store.add(tokenRecord('theirs'))
+  await clock.advance(AT_ONCE)
+  expect(verdict(replica, 'theirs')).toBe('revoked')
+  await clock.advance(A_WHILE)
+  expect(replica.status().state).toBe('replaced')
+  store.data = data
+  await clock.advance(A_WHILE)
+  expect(replica.status().state).toBe('current')
+  expect(jtiListIn(store)).toEqual(['a'])
+  expect(verdict(replica, 'theirs')).toBe('revoked')
+})
+
+test('the same for a moment, so that no report has seen it: what it has revoked stays refused, and is not written into ours', async () => {
+  const { store, clock, replica, start } = await following()
+  await clock.advance(1)
+  const { data } = store
+  store.data = new Map()
+  store.create('of another environment')
+  store.add(tokenRecord('theirs'))
+  await clock.advance(AT_ONCE)
+  store.data = data
+  await clock.advance(A_WHILE)
+  // Later it is not taken for ours, either.
+  store.data = new Map()
+  await clock.advance(MAX_STALENESS)
+  store.create('second', ['first'])
+  await clock.advance(A_WHILE)
+  expect(verdict(replica, 'theirs')).toBe('revoked')
+  expect(jtiListIn(store)).toEqual([])
+  const newcomer = start()
+  await newcomer.ready()
+  expect(verdict(newcomer, 'theirs')).toBe('valid')
+})
+
+test('ours comes back while a process waits for entries of another one: what that had is not taken for ours', async () => {
+  const { store, clock, replica } = await following()
+  const { data } = store
+  store.data = new Map()
+  store.create('of another environment')
+  await clock.advance(A_WHILE)
+  store.add(tokenRecord('theirs'))
+  await clock.advance(AT_ONCE)
+  expect(verdict(replica, 'theirs')).toBe('revoked')
+  store.data = data
+  await clock.advance(A_WHILE)
+  expect(replica.status().state).toBe('current')
+  expect(jtiListIn(store)).toEqual([])
+})
+
+test('a revocation is read, and lost before a report: whoever has read it writes it back, and goes on to refuse it', async () => {
+  const { store, clock, replica } = await following()
+  store.add(tokenRecord('known'))
+  await clock.advance(MAX_STALENESS)
+  store.add(tokenRecord('a'))
+  await clock.advance(AT_ONCE)
+  store.data = new Map()
+  await clock.advance(MAX_STALENESS)
+  store.create('second', ['first'])
+  await clock.advance(A_WHILE)
+  expect(verdict(replica, 'a')).toBe('revoked')
+  expect(new Set(jtiListIn(store))).toEqual(new Set(['known', 'a']))
+})
+
+test('a revocation is read, and a fail-over loses that alone: whoever has read it goes on to refuse it', async () => {
+  const { store, clock, replica } = await following()
+  const former = store.data
+  store.add(tokenRecord('a'))
+  await clock.advance(AT_ONCE)
+  store.data = former
+  await clock.advance(A_WHILE)
+  expect(verdict(replica, 'a')).toBe('revoked')
+})
+
+test('whoever watches revocations is told of each of them at once, also after many reports', async () => {
+  const { store, clock, replica } = await following()
+  let told = 0
+  const end = replica.subscribe(() => {
+    told += 1
+  })
+  for (const jti of ['a', 'b']) {
+    const before = told
+    store.add(tokenRecord(jti))
+    await clock.advance(AT_ONCE)
+    expect([jti, verdict(replica, jti), told > before]).toEqual([jti, 'revoked', true])
+    await clock.advance(MAX_STALENESS)
+  }
+  end()
+  const before = told
+  store.add(tokenRecord('c'))
+  await clock.advance(A_WHILE)
+  expect(told).toBe(before)
+})
+
+test('what was read since the last report takes up room: several processes do not record more than all have room for', async () => {
+  const { store, clock, start } = await following()
+  const [one, other] = [start({ max: 2 }), start({ max: 2 })]
+  await Promise.all([one.ready(), other.ready()])
+  for (const jti of ['a', 'b']) await one.revoke({ iss: ISS, jti })
+  await clock.advance(AT_ONCE)
+  await expect(other.revoke({ iss: ISS, jti: 'c' })).rejects.toMatchObject({ reason: 'full' })
+  // It is known already.
+  await expect(other.revoke({ iss: ISS, jti: 'a' })).resolves.toBeUndefined()
+  await clock.advance(A_WHILE)
+  expect(new Set(jtiListIn(store))).toEqual(new Set(['a', 'b']))
+  expect([one, other].map((each) => each.status().state)).toEqual(['current', 'current'])
+})
