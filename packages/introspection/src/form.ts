@@ -10,8 +10,8 @@ export interface TokenForm {
   /** What every token begins with. */
   readonly prefix?: string | undefined
   /**
-   * All characters that tokens are made of: printable ASCII without white space, commas, quotes and semicolons. Guards let through
-   * what is made of these.
+   * All characters that tokens are made of: printable ASCII without white space, commas, quotes, semicolons and percent signs.
+   * Guards let through what is made of these.
    * @default the characters of a bearer token (RFC 6750 section 2.1)
    */
   readonly alphabet?: string | undefined
@@ -19,8 +19,8 @@ export interface TokenForm {
 
 /** @see RFC 6750 section 2.1 */
 const BEARER = /^[\w.~+/-]+=*$/
-/** What no guard lets through. */
-const SEPARATING = /[^!-~]|[",';]/
+/** What no guard lets through, and `%`: an issuer may decode a token twice, and find one in it that the form keeps away from it. */
+const SEPARATING = /[^!-~]|[",';%]/
 
 export const isForm: OptionCheck = (value) => {
   if (!isJsonObject(value) || Object.keys(value).length === 0) {
@@ -46,7 +46,7 @@ export const isForm: OptionCheck = (value) => {
 /** A form that no request could meet would refuse everybody, at the first one. */
 function contradictionIn({ length, prefix = '', alphabet }: TokenForm): string | undefined {
   if (alphabet !== undefined && SEPARATING.test(alphabet)) {
-    return 'must have as alphabet printable ASCII characters other than commas, quotes and semicolons'
+    return 'must have as alphabet printable ASCII characters other than commas, quotes, semicolons and percent signs'
   }
   if (length !== undefined && prefix.length > length[1]) {
     return 'must have a prefix that is not longer than its tokens'

@@ -72,7 +72,7 @@ function withForm() {
     audience: 'api',
     clientId: 'api',
     clientSecret: 'secret',
-    form: { length: [12, 64], alphabet: 'abcdefghijklmnopqrstuvwxyz:|=%7C' },
+    form: { length: [12, 64], alphabet: 'abcdefghijklmnopqrstuvwxyz:|=' },
     fetch: async (_, init) => {
       asked.push(new URLSearchParams(init.body).get('token'))
       const token = { token_type: 'Bearer', iss: 'https://auth.test', aud: 'api', ...claims }
@@ -130,7 +130,7 @@ describe.each(frameworks)('$name', ({ createApp }) => {
     const { verifier, asked } = withForm()
     await using app = await createApp(guarded(verifier, options))
     await expect(get(app, 'user:grant|a=b')).resolves.toMatchObject({ status: 200, body: claims })
-    const others = ['user:grant', 'user grant', 'a;b', "a'b", 'é|', 'a%7Cb']
+    const others = ['user:grant', 'user grant', 'a;b', "a'b", 'é|', 'user:grant%7Cb']
     const answers = await Promise.all(
       others.map(async (token) => await sendRaw(app.port, [`Authorization: Bearer ${token}`])),
     )
