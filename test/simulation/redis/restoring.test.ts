@@ -92,7 +92,12 @@ describeWithRedis('a stream that is lost', () => {
     expect(await server.command('EXISTS', STREAM)).toBe(0)
 
     const commands = STEPS.flatMap((step) => commandIn(step) ?? [])
-    expect(commands).toEqual(['create --replaces ID', 'import', 'restore', 'restore --finish'])
+    expect(commands).toEqual([
+      'create --replaces ID',
+      'import',
+      'restore',
+      'restore --finish --processes N',
+    ])
     const [create = '', load = '', look = '', finish = ''] = commands
     expect(await operate(server, create.replace('ID', identity))).toMatchObject({ code: 0 })
     await using newcomer = join(server.url)
@@ -106,7 +111,7 @@ describeWithRedis('a stream that is lost', () => {
     expect(await operate(server, load, saved)).toMatchObject({ code: 0 })
     expect(await newcomer.verdict(valid)).toBe('stale')
     for (const each of fleet) expect(await each.verdict(valid)).toBe('accepted')
-    const { code, data } = await operate(server, finish)
+    const { code, data } = await operate(server, finish.replace('N', '5'))
     expect({ code, data }).toMatchObject({
       code: 0,
       data: { ended: true, contributed: { processes: 4 }, incomplete: [], pending: [], joined: 1 },
@@ -200,7 +205,7 @@ describeWithRedis('a stream that is lost', () => {
     ending.abort()
     await Promise.all(writing)
     await restored(server)
-    expect(await operate(server, 'restore --finish')).toMatchObject({ code: 0 })
+    expect(await operate(server, 'restore --finish --processes 3')).toMatchObject({ code: 0 })
     await using newcomer = join(server.url)
     await current(newcomer)
     const verdicts = await Promise.all(

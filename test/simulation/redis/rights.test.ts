@@ -89,17 +89,20 @@ describeWithRedis('the rights of a user', () => {
   test('of the program: it ends a restoration with them, and with one less it says what is missing and ends nothing', async () => {
     await using server = await startRedis()
     await operate(server.url, 'create', '--replaces', 'lost')
-    // As a process says that it has written back: without one nothing is ended.
-    const written = 'portcullis written_back process one entries 0 former current'.split(' ')
-    await server.command('XADD', 'portcullis:revocations', '*', ...written)
+    await using member = join(server.url)
+    await until('read', () => member.revocations.status().state === 'restoring')
+    await until('named', async () => {
+      const { printed } = await operate(server.url, 'restore')
+      return (JSON.parse(printed) as { joined: number }).joined === 1
+    })
     for (const [right, rights] of without(RESTORING)) {
       const url = await userWith(server, [...READING, ...rights])
-      const outcome = await operate(url, 'restore', '--finish')
+      const outcome = await operate(url, 'restore', '--finish', '--processes', '1')
       expect([right, outcome.exitCode, outcome.printed]).toEqual([right, 1, ''])
       expect(outcome.said).toContain('NOPERM, the user lacks a permission')
     }
     const url = await userWith(server, [...READING, ...RESTORING])
-    const outcome = await operate(url, 'restore', '--finish')
+    const outcome = await operate(url, 'restore', '--finish', '--processes', '1')
     expect(JSON.parse(outcome.printed)).toMatchObject({ ended: true })
   })
 

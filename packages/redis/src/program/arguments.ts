@@ -17,6 +17,7 @@ const OPTIONS = {
   replaces: { type: 'string', multiple: true },
   identity: { type: 'string' },
   finish: { type: 'boolean' },
+  processes: { type: 'string' },
   iss: { type: 'string' },
   jti: { type: 'string', multiple: true },
   exp: { type: 'string' },
@@ -50,7 +51,7 @@ export type Values = {
 /** Which options a command takes, besides those of the store. */
 const COMMANDS: Readonly<Record<string, readonly (keyof Values)[]>> = {
   create: ['replaces', 'identity'],
-  restore: ['finish'],
+  restore: ['finish', 'processes'],
   revoke: ['iss', 'jti', 'exp'],
   'revoke-before': ['iss', 'sub', 'client-id', 'sid', 'time', 'until', 'all'],
   status: [],
@@ -110,6 +111,16 @@ export function sourceIn(
   const wrong = sentinelComplaint(sentinel)
   if (wrong !== undefined) throw new TypeError(`what is said of sentinels ${wrong}`)
   return { url, sentinel }
+}
+
+/** @returns How many processes run, by whoever ends a restoration; `undefined`: nobody does. */
+export function endIn({ finish = false, processes }: Values): number | undefined {
+  if (!finish && processes === undefined) return undefined
+  if (!finish) throw new TypeError('restore: --processes belongs to --finish')
+  if (processes === undefined || !/^[1-9]\d{0,8}$/.test(processes)) {
+    throw new TypeError('restore: --finish needs --processes, the number of processes that run')
+  }
+  return Number(processes)
 }
 
 /** The year 5138. What is later is a time in milliseconds. */

@@ -40,7 +40,7 @@ export async function createStream(stream: Stream, replaces: readonly string[]):
   if (info !== undefined) {
     throw new CommandError(
       'the key exists, and its first entry is no identity: it was trimmed, or made by something else. ' +
-        'RENAME the key, `create --replaces` the former identity, `export --stream` the other name, `import` that, and `restore --finish`. ' +
+        'RENAME the key, `create --replaces` the former identity, `export --stream` the other name, `import` that, and `restore --finish --processes N`. ' +
         'Do not delete it: revocations are still added to it',
     )
   }

@@ -5,7 +5,14 @@ import { type Connect, openConnection } from '../store/connection.ts'
 import { RevocationStoreError } from '../store/errors.ts'
 import { openStream, type Stream } from '../store/stream.ts'
 import { whileWaiting } from '../store/time.ts'
-import { type ProgramSource, readArguments, sourceIn, timeOf, type Values } from './arguments.ts'
+import {
+  endIn,
+  type ProgramSource,
+  readArguments,
+  sourceIn,
+  timeOf,
+  type Values,
+} from './arguments.ts'
 import {
   checkIdentity,
   CommandError,
@@ -41,7 +48,8 @@ const USAGE = `Usage: portcullis-revocations COMMAND [--url URL] [--stream KEY]
   create                         make the stream, once
   create --replaces ID...        the same, in place of one that was lost: ID is its identity
   create --identity ID           make nothing: exit code 0 if the stream has that identity
-  restore [--finish]             who has written back into a stream that replaces another; and end that
+  restore                        who has written back into a stream that replaces another
+  restore --finish --processes N end that, if all processes are connected and none still writes: N is how many run
   revoke --jti ID... [--iss ISSUER] [--exp TIME]
                                  revoke one token, or several: --jti ID --jti ID
   revoke-before [--iss ISSUER] [--sub SUBJECT | --client-id ID | --sid ID] [--time TIME] [--until TIME]
@@ -113,7 +121,7 @@ async function carryOut(
       await print(await create(stream, values))
       break
     case 'restore':
-      await print(await restoreStream(stream, values.finish === true))
+      await print(await restoreStream(stream, endIn(values)))
       break
     case 'revoke': {
       if (jti.length === 0) throw new TypeError('revoke: --jti must be stated')

@@ -34,16 +34,19 @@ interface Restoration {
 
 const DONE: ReadonlySet<Standing['word']> = new Set(['written', 'joined'])
 
+/** A process has one connection that reads, and perhaps for a moment its former one. @param identities Of the stream, and those before. */
+function connectedIn({ standings }: Seen, identities: readonly string[]): readonly Standing[] {
+  const ours = standings.filter((each) => identities.includes(each.identity))
+  return [...new Map(ours.map((each) => [each.process, each])).values()]
+}
+
 function restorationOf(
-  { contributions, standings, unnamed }: Seen,
+  { contributions, unnamed }: Seen,
+  connected: readonly Standing[],
   identity: string,
-  replaces: readonly string[],
 ): Restoration {
   // Each says how many it has written in all.
   const latest = [...new Map(contributions.map((each) => [each.process, each])).values()]
-  // A process has one connection that reads, and perhaps for a moment its former one.
-  const ours = standings.filter((each) => [identity, ...replaces].includes(each.identity))
-  const connected = [...new Map(ours.map((each) => [each.process, each])).values()]
   return {
     contributed: {
       processes: latest.length,
@@ -63,8 +66,11 @@ function restorationOf(
 
 const LOST = 'what no process had read when the former stream was lost'
 
-/** @param isEnd Whether the operator ends it. Then processes that know nothing of the former stream count as complete. */
-export async function restoreStream(stream: Stream, isEnd: boolean): Promise<object> {
+/**
+ * @param running How many processes there are, for an operator who ends it: which of them are not connected, nobody else can know. Then
+ *   those that know nothing of the former stream count as complete.
+ */
+export async function restoreStream(stream: Stream, running: number | undefined): Promise<object> {
   const { identity, isRestoring } = await stream.report(BEGINNING)
   if (identity === undefined) throw new RevocationStoreError('no_stream')
   if (!isRestoring) {
@@ -72,28 +78,35 @@ export async function restoreStream(stream: Stream, isEnd: boolean): Promise<obj
       `the stream ${identity.id} is not being restored: there is nothing to end`,
     )
   }
-  const restoration = restorationOf(await look(stream), identity.id, identity.replaces)
-  const busy = restoration.pending.filter(({ state }) => state !== 'failed')
-  if (isEnd && busy.length > 0) {
+  const seen = await look(stream)
+  const connected = connectedIn(seen, [identity.id, ...identity.replaces])
+  const restoration = restorationOf(seen, connected, identity.id)
+  if (running !== undefined) {
+    checkEnd(restoration, connected.length, running)
+    await stream.delete([MARK_ID])
+  }
+  return {
+    identity: identity.id,
+    replaces: identity.replaces,
+    ended: running !== undefined,
+    ...restoration,
+    lost: LOST,
+  }
+}
+
+function checkEnd({ pending }: Restoration, connected: number, running: number): void {
+  const busy = pending.filter(({ state }) => state !== 'failed')
+  if (busy.length > 0) {
     throw new CommandError(
       `${busy.length} processes still write back what they know: it was not ended. Try again in some seconds; ` +
         '`restore` names them',
     )
   }
-  const { contributed, pending, joined } = restoration
-  if (isEnd && contributed.processes + pending.length + joined === 0) {
+  if (connected < running) {
     throw new CommandError(
-      'no process that follows the stream is connected, and none has written back: it was not ended. ' +
+      `${running - connected} of ${running} processes are not connected, and may know what was revoked: it was not ended. ` +
         'After Redis was away, processes come back within some seconds',
     )
-  }
-  if (isEnd) await stream.delete([MARK_ID])
-  return {
-    identity: identity.id,
-    replaces: identity.replaces,
-    ended: isEnd,
-    ...restoration,
-    lost: LOST,
   }
 }
 

@@ -7,7 +7,7 @@ const TEXTS: Readonly<Record<RevocationStoreError['reason'], string>> = {
     'the stream of revocations or its identity does not exist: an operator creates it with `portcullis-revocations create`',
   other_stream: 'the stream of revocations is not the one that was followed: it may lack entries',
   restoring:
-    'the stream of revocations takes the place of one that was lost, and may lack entries: an operator ends that with `portcullis-revocations restore --finish`',
+    'the stream of revocations takes the place of one that was lost, and may lack entries: an operator ends that with `portcullis-revocations restore --finish --processes N`',
   incomplete:
     'the stream of revocations could not be read as a whole: it was away or went back while it was read',
   unreadable_record: 'the stream of revocations has a record that this version cannot read',

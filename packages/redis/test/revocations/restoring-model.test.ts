@@ -154,7 +154,7 @@ async function finish(world: World, after: number): Promise<void> {
   await pass(world, Math.max(after, world.failedOverAt + MAX_STALENESS - world.clock.monotonic()))
   const seen = await operate('restore')
   if (seen.data['unnamedReaders'] !== 0) return
-  const { code, data } = await operate('restore --finish')
+  const { code, data } = await operate(`restore --finish --processes ${FLEET}`)
   if (code !== 0) return
   const pending = data['pending'] as readonly { readonly state: string }[]
   expect(new Set(pending.map(({ state }) => state))).not.toContain('writing')
@@ -233,7 +233,7 @@ test(
           await pass(world, MAX_STALENESS)
           await replace(world)
           await pass(world, 3 * MAX_STALENESS)
-          expect(await operate('restore --finish')).toMatchObject({
+          expect(await operate(`restore --finish --processes ${FLEET}`)).toMatchObject({
             code: 0,
             data: { pending: [] },
           })

@@ -67,7 +67,7 @@ describe('a stream that replaces a lost one', () => {
       clock.advance(MAX_STALENESS),
     ])
 
-    const { code, data } = await operate('restore --finish')
+    const { code, data } = await operate('restore --finish --processes 5')
     expect({ code, data }).toMatchObject({
       code: 0,
       data: { ended: true, contributed: { processes: 4 }, incomplete: [], pending: [], joined: 1 },
@@ -90,12 +90,12 @@ describe('a stream that replaces a lost one', () => {
     const { operate, clock } = await restored()
     for (const seconds of [0, 3]) {
       await clock.advance(seconds)
-      const { code, said, data } = await operate('restore --finish')
+      const { code, said, data } = await operate('restore --finish --processes 4')
       expect({ code, data }).toEqual({ code: 1, data: {} })
       expect(said).toContain('4 processes still write back what they know: it was not ended')
     }
     await clock.advance(A_WHILE)
-    expect(await operate('restore --finish')).toMatchObject({ code: 0 })
+    expect(await operate('restore --finish --processes 4')).toMatchObject({ code: 0 })
   })
 
   test('a process without the right to append is listed, and what it alone knows is said to be missing', async () => {
@@ -185,7 +185,7 @@ describe('a stream that replaces a lost one', () => {
           { process: expect.any(String) as string, former: state },
         ]) as unknown,
       })
-      await operate('restore --finish')
+      await operate('restore --finish --processes 2')
       await clock.advance(MAX_STALENESS)
       expect(reader.status()).toMatchObject({ restoration: undefined })
     },
@@ -204,7 +204,7 @@ describe('a stream that replaces a lost one', () => {
     expect(fleet.map((each) => verdict(each, 'b'))).toEqual(fleet.map(() => 'valid'))
     // It never read the first one.
     expect([verdict(late, 'a'), verdict(late, 'b')]).toEqual(['revoked', 'unknown'])
-    const { code, data } = await operate('restore --finish')
+    const { code, data } = await operate('restore --finish --processes 5')
     expect(code).toBe(0)
     expect(data['contributed']).toMatchObject({ processes: 5 })
     expect(data['incomplete']).toMatchObject([{ former: 'restoring' }])
@@ -219,7 +219,7 @@ describe('a stream that replaces a lost one', () => {
     await clock.advance(MAX_STALENESS)
     await operate('create --replaces first')
     await clock.advance(A_WHILE)
-    await operate('restore --finish')
+    await operate('restore --finish --processes 4')
     const newcomer = start()
     await newcomer.ready()
     expect(verdict(newcomer, 'a')).toBe('revoked')
@@ -377,7 +377,7 @@ describe('a stream that replaces a lost one', () => {
 describe('the end of a restoration', () => {
   test('is not there to be had for a stream that is not being restored', async () => {
     const { store } = await following()
-    const { code, said } = await operatorOf(store)('restore --finish')
+    const { code, said } = await operatorOf(store)('restore --finish --processes 1')
     expect(code).toBe(1)
     expect(said).toContain('is not being restored')
   })
@@ -392,17 +392,66 @@ describe('the end of a restoration', () => {
     store.mode = 'up'
     const operate = operatorOf(store)
     await operate('create --replaces first')
-    const { code, said } = await operate('restore --finish')
+    const { code, said } = await operate('restore --finish --processes 1')
     expect(code).toBe(1)
-    expect(said).toContain('no process that follows the stream is connected')
+    expect(said).toContain('1 of 1 processes are not connected')
     const newcomer = start()
     await clock.advance(A_WHILE)
-    expect(await operate('restore --finish')).toMatchObject({
+    expect(await operate('restore --finish --processes 2')).toMatchObject({
       code: 0,
       data: { contributed: { processes: 1 }, joined: 1 },
     })
     await clock.advance(MAX_STALENESS)
     expect(verdict(newcomer, 'a')).toBe('revoked')
+  })
+
+  test('does not come while one of several processes is cut off: that one may know what nobody else does', async () => {
+    const { store, clock, start, operate } = await restored()
+    const way = wayTo(store)
+    start({ connect: way.connect })
+    await clock.advance(A_WHILE)
+    way.isDown = true
+    way.cut()
+    await clock.advance(1)
+    const { code, said } = await operate('restore --finish --processes 5')
+    expect(code).toBe(1)
+    expect(said).toContain('1 of 5 processes are not connected')
+    way.isDown = false
+    await clock.advance(MAX_STALENESS)
+    expect(await operate('restore --finish --processes 5')).toMatchObject({ code: 0 })
+  })
+
+  test('does not come while one of several processes follows another store, where others have gone on to revoke', async () => {
+    const { store, clock, start, replica } = await following()
+    const other = fakeStore(clock)
+    let isLedAway = false
+    const lost = start({ connect: () => (isLedAway ? other : store).connect() })
+    await lost.ready()
+    isLedAway = true
+    store.cut()
+    await clock.advance(3600)
+    await replica.revoke({ iss: ISS, jti: 'a' })
+    const operate = operatorOf(other)
+    await operate('create --replaces first')
+    const newcomer = start({ connect: other.connect })
+    await clock.advance(A_WHILE)
+    const { code, said } = await operate('restore --finish --processes 3')
+    expect(code).toBe(1)
+    expect(said).toContain('1 of 3 processes are not connected')
+    expect(verdict(newcomer, 'a')).toBe('unknown')
+  })
+
+  test.each([
+    'restore --finish',
+    'restore --finish --processes 0',
+    'restore --finish --processes 1.5',
+    'restore --finish --processes all',
+    'restore --processes 4',
+  ])('is not asked for without the number of processes that run: %s', async (command) => {
+    const { operate, clock } = await restored()
+    await clock.advance(A_WHILE)
+    expect(await operate(command)).toMatchObject({ code: 2, data: {} })
+    expect((await operate('restore')).data).toMatchObject({ ended: false })
   })
 
   test('takes the right to delete, which processes have not: whoever appends ends nothing', async () => {
@@ -419,7 +468,7 @@ describe('the end of a restoration', () => {
     const newcomer = start()
     await clock.advance(A_WHILE)
     const { data } = store
-    await operate('restore --finish')
+    await operate('restore --finish --processes 5')
     await clock.advance(MAX_STALENESS)
     expect(verdict(newcomer, 'b')).toBe('valid')
     store.data = data
@@ -564,7 +613,7 @@ describe('a stated identity', () => {
     // Neither has read the first one, whatever is stated.
     expect(pinned.status()).toMatchObject({ state: 'restoring', identity: 'second' })
     expect(other.status()).toMatchObject({ state: 'restoring', identity: 'second' })
-    await operatorOf(store)('restore --finish')
+    await operatorOf(store)('restore --finish --processes 2')
     await clock.advance(MAX_STALENESS)
     expect([pinned, other].map((each) => verdict(each, 'b'))).toEqual(['valid', 'valid'])
   })
