@@ -1,6 +1,7 @@
 import { type Instant } from '@portcullis/kit/time'
 
 import type { RevocationStoreError } from '../store/errors.ts'
+import type { Identity } from '../store/record.ts'
 import type { StreamInfo } from '../store/stream-replies.ts'
 import type { StreamReport } from '../store/stream-report.ts'
 import { laterOf, leadOf } from '../store/time.ts'
@@ -33,6 +34,8 @@ interface Load {
   readonly trigger: LoadTrigger
   /** How far the replica could be relied on before it. */
   readonly word: RevocationsMessage['state']
+  /** Whether it knew entries before it. */
+  readonly knew: boolean
   readonly began: Instant
   readonly took: number
 }
@@ -92,11 +95,21 @@ function settledIn(
   return identity === adopted ? now : { ...now, former: parted, written: 0 }
 }
 
+/**
+ * After the first page of a stream: a process that ends here knows some of what it has revoked, and so whose that is, although no report
+ * was read to its end yet.
+ */
+export function afterPage(state: ReplicaState, seen: Identity | undefined): ReplicaState {
+  const { identity, store } = adopt(state.identity, seen)
+  const isFirst = state.store === 'unread' && store === 'sound'
+  return isFirst ? { ...state, identity, store } : state
+}
+
 /** After the whole stream was read, from `began` on. How fresh that is, and whose stream it is, the next report says. */
 export function afterLoad(
   state: ReplicaState,
   { identity, isMarked, info, newest }: Reading,
-  { trigger, word, began, took }: Load,
+  { trigger, word, knew, began, took }: Load,
   batches: readonly Batch[],
 ): ReplicaState {
   const isOther = identity !== state.identity
@@ -106,7 +119,7 @@ export function afterLoad(
     isFull: false,
     shortage: undefined,
     parted: isOther ? partedIn(state, word) : state.parted,
-    losses: state.losses + (mayLack(state, trigger) ? 1 : 0),
+    losses: state.losses + (mayLack(state, trigger, knew) ? 1 : 0),
     took,
     position: {
       read: { last: info.last, anchor: newest },

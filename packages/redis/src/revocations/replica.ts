@@ -22,6 +22,7 @@ import {
   afterAbsence,
   afterLoad,
   afterLoss,
+  afterPage,
   afterReport,
   afterShortage,
   type Batch,
@@ -141,16 +142,20 @@ async function readAll(
   const batches: Batch[] = []
   const began = instant(clock)
   const word = wordOf(replica.state(), began, maxStaleness)
+  const knew = replica.index.size > 0
   let read = replica.index
   const reading = await readWhole(stream, page, (entries, identity) => {
     read = indexOf(replica, identity)
     batches.push(takeUp(replica, entries, identity))
+    const state = replica.state()
+    const next = afterPage(state, identity)
+    if (next !== state) replica.replace(next)
   })
   if (typeof reading === 'string') return reading
   // What was read right before a fail-over, or a loss, may be in nobody else's hands.
   const isCrowded = replica.ahead.moveTo(read)
   const took = clock.monotonic() - began.monotonic
-  const next = afterLoad(replica.state(), reading, { trigger, word, began, took }, batches)
+  const next = afterLoad(replica.state(), reading, { trigger, word, knew, began, took }, batches)
   take(replica, next, reading.info, isCrowded || batches.some(({ isFull }) => isFull))
   replica.onLoad(trigger, reading.count, took)
   return 'whole'

@@ -19,9 +19,17 @@ const LOSSES: ReadonlySet<LoadTrigger> = new Set([
   'history',
 ])
 
-/** Whether entries that this process knows may be missing in what was read. @param state Before that. */
-export function mayLack({ freshAt }: Pick<ReplicaState, 'freshAt'>, trigger: LoadTrigger): boolean {
-  return freshAt !== undefined && LOSSES.has(trigger)
+/**
+ * Whether entries that this process knows may be missing in what was read.
+ *
+ * @param state Before that. @param knew Whether it knew entries before: also of a stream that it had not read to its end.
+ */
+export function mayLack(
+  { freshAt }: Pick<ReplicaState, 'freshAt'>,
+  trigger: LoadTrigger,
+  knew: boolean,
+): boolean {
+  return (freshAt !== undefined || knew) && LOSSES.has(trigger)
 }
 
 /**
@@ -136,7 +144,7 @@ export interface Standing {
   readonly identity: string
   /**
    * `follows`: it has not noticed that anything was lost. `lost`: it has not seen the stream yet that replaces its own. `writing`: it has still to write back. `written`, `failed`: so did it
-   * end. `joined`: it has nothing, since it did not follow the stream that was lost.
+   * end. `joined`: it has nothing to write back, since it did not follow the stream that was lost.
    */
   readonly word: 'follows' | 'lost' | 'writing' | 'written' | 'failed' | 'joined'
   /** In which state it was when it last followed the former stream. */
@@ -160,8 +168,9 @@ export function standingOf(
   if (parted !== undefined) return { process, identity, word: 'lost', former: parted }
   const former = state.former ?? 'none'
   if (!isRestoring) return { process, identity, word: 'follows', former }
-  if (state.former === undefined) return { process, identity, word: 'joined', former }
-  if (losses === settled) return { process, identity, word: 'written', former }
+  if (losses === settled) {
+    return { process, identity, word: state.former === undefined ? 'joined' : 'written', former }
+  }
   return { process, identity, word: writeFailure === undefined ? 'writing' : 'failed', former }
 }
 

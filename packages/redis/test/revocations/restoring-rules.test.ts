@@ -121,9 +121,12 @@ test.each([
   'read from its beginning for %s, the stream may lack what is known: %s',
   (trigger, so) => {
     const freshAt = { wall: 1, monotonic: 1 }
-    expect(mayLack({ freshAt }, trigger)).toBe(so)
-    // Who has never known all of one has nothing to bring.
-    expect(mayLack({ freshAt: undefined }, trigger)).toBe(false)
+    expect(mayLack({ freshAt }, trigger, true)).toBe(so)
+    // What it knew may be gone, or have lapsed: that it was looked for is said all the same.
+    expect(mayLack({ freshAt }, trigger, false)).toBe(so)
+    // Who has not read all of one knows what it has read.
+    expect(mayLack({ freshAt: undefined }, trigger, true)).toBe(so)
+    expect(mayLack({ freshAt: undefined }, trigger, false)).toBe(false)
   },
 )
 
@@ -163,6 +166,7 @@ test.each<[string, Partial<ReplicaState>, string, string | undefined]>([
   ['nothing was lost', {}, 'current', 'follows'],
   ['no stream was read yet', { identity: undefined, freshAt: undefined }, 'loading', undefined],
   ['it has joined', { isRestoring: true }, 'restoring', 'joined'],
+  ['it has joined, and knows something', { isRestoring: true, losses: 1 }, 'restoring', 'writing'],
   [
     'it followed all of the former one',
     { isRestoring: true, former: 'current', losses: 1 },

@@ -191,6 +191,57 @@ describe('a stream that replaces a lost one', () => {
     },
   )
 
+  test.each([
+    ['and it has seen that it is away', 1],
+    ['and it sees the new one at once', 0],
+  ])(
+    'a process that had not read all of the lost one writes back what it had read, is listed, and refuses until the end: %s',
+    async (_, away) => {
+      const { clock, store, start } = processes()
+      store.create('first')
+      for (let at = 0; at < 50; at += 1) store.add(tokenRecord(`t${at}`))
+      store.delay = 0.2
+      const reader = start({ page: 10 })
+      await clock.advance(0.9)
+      expect([reader.status().state, verdict(reader, 't0')]).toEqual(['loading', 'revoked'])
+      store.data = new Map()
+      store.delay = 0
+      await clock.advance(away)
+      const operate = operatorOf(store)
+      await operate('create --replaces first')
+      await clock.advance(3)
+      expect((await operate('restore')).data).toMatchObject({
+        joined: 0,
+        pending: [{ former: 'loading' }],
+      })
+      await clock.advance(A_WHILE)
+      expect([verdict(reader, 't0'), verdict(reader, 'b')]).toEqual(['revoked', 'unknown'])
+      expect(await operate('restore --finish --processes 1')).toMatchObject({
+        code: 0,
+        data: { contributed: { processes: 1 }, incomplete: [{ former: 'loading' }] },
+      })
+      expect(jtisIn(store)).toContain('t0')
+      const newcomer = start()
+      await newcomer.ready()
+      expect(verdict(newcomer, 't0')).toBe('revoked')
+    },
+  )
+
+  test('a process that had not read all of a lost one, and finds that of another environment: that gets nothing', async () => {
+    const { clock, store, start } = processes()
+    store.create('first')
+    for (let at = 0; at < 50; at += 1) store.add(tokenRecord(`t${at}`))
+    store.delay = 0.2
+    const reader = start({ page: 10 })
+    await clock.advance(0.9)
+    expect(verdict(reader, 't0')).toBe('revoked')
+    store.data = new Map()
+    store.create('of another environment')
+    await clock.advance(A_WHILE)
+    expect(reader.status().state).toBe('replaced')
+    expect(jtiListIn(store)).toEqual([])
+  })
+
   test('an emptied store, twice: who followed the first stream, and the second, writes back again', async () => {
     const { store, fleet, clock, start, operate } = await restored()
     await clock.advance(A_WHILE)
