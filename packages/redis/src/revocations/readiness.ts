@@ -1,6 +1,7 @@
 import { elapsed, type Instant } from '@portcullis/kit/time'
 
 import { RevocationStoreError } from '../store/errors.ts'
+import { pacing } from '../store/pacing.ts'
 import type { RevocationsMessage } from './diagnostics.ts'
 import { isSetBack, type ReplicaState } from './following.ts'
 import { isHeldBack } from './restoring.ts'
@@ -21,6 +22,18 @@ export function wordOf(
   if (state.position && isSetBack(state.position, now)) return 'stale'
   // Not `>`: where a clock shows no number, nothing is current.
   return elapsed(state.freshAt, now) <= maxStaleness ? 'current' : 'stale'
+}
+
+/**
+ * In which state a stream was left that is found to be gone: `stale` also after two heartbeats without an answer. What was recorded in that
+ * time others may have read and not this process, and the stream that it comes back to may not have it yet.
+ */
+export function wordAtParting(
+  state: ReplicaState,
+  now: Instant,
+  maxStaleness: number,
+): RevocationsMessage['state'] {
+  return wordOf(state, now, 2 * pacing(maxStaleness).heartbeat)
 }
 
 /** What somebody who waits for `ready()` is told: `undefined`, to go on waiting. */

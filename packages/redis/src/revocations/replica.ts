@@ -17,7 +17,7 @@ import {
   type Position,
   type ReplicaState,
 } from './following.ts'
-import { wordOf } from './readiness.ts'
+import { wordAtParting } from './readiness.ts'
 import {
   afterAbsence,
   afterLoad,
@@ -76,7 +76,7 @@ export async function follow(stream: Stream, replica: Replica): Promise<never> {
 async function waitForStream(replica: Replica): Promise<void> {
   const { clock, maxStaleness } = replica
   const state = replica.state()
-  replica.replace(afterAbsence(state, wordOf(state, instant(clock), maxStaleness)))
+  replica.replace(afterAbsence(state, wordAtParting(state, instant(clock), maxStaleness)))
   await new Promise<void>((resolve) => {
     clock.after(pacing(maxStaleness).heartbeat, resolve)
   })
@@ -141,7 +141,7 @@ async function readAll(
   const { clock, page, maxStaleness } = replica
   const batches: Batch[] = []
   const began = instant(clock)
-  const word = wordOf(replica.state(), began, maxStaleness)
+  const word = wordAtParting(replica.state(), began, maxStaleness)
   const knew = replica.index.size > 0
   let read = replica.index
   const reading = await readWhole(stream, page, (entries, identity) => {

@@ -23,8 +23,8 @@ export interface RedisRevocationsStatus {
   readonly restoration:
     | {
         /**
-         * In which state this process last followed the stream that was lost: only from `current` on it had read all of it. `undefined`: it
-         * did not follow it.
+         * In which state this process last followed the stream that was lost: only from `current` on it had read all of it. It is `stale`
+         * also if it had got no answer for half of `maxStaleness`. `undefined`: it did not follow it.
          */
         readonly former: RevocationsMessage['state'] | undefined
         /** Whether this process has written back what it knows, and what has prevented that the last time. */

@@ -227,6 +227,35 @@ describe('a stream that replaces a lost one', () => {
     },
   )
 
+  test.each([
+    ['for less than two heartbeats before the loss', 1, 'current', 'valid'],
+    ['for longer, though it is not stale yet', 5, 'restoring', 'unknown'],
+  ] as const)(
+    'a process that was cut off %s, while the one that knows what was recorded then may not append',
+    async (_, seconds, state, other) => {
+      const { store, clock, start, replica } = await following()
+      await replica.close()
+      const [cutOff, readOnly] = [wayTo(store), wayTo(store)]
+      readOnly.forbidden.add('XADD')
+      const reader = start({ connect: cutOff.connect })
+      const knowing = start({ connect: readOnly.connect })
+      await clock.advance(MAX_STALENESS)
+      cutOff.isDown = true
+      cutOff.cut()
+      await clock.advance(0.1)
+      store.add(tokenRecord('a'))
+      await clock.advance(seconds)
+      expect(reader.status().state).toBe('current')
+      store.data = new Map()
+      const operate = operatorOf(store)
+      await operate('create --replaces first')
+      cutOff.isDown = false
+      await clock.advance(A_WHILE)
+      expect(reader.status().state).toBe(state)
+      expect([verdict(knowing, 'a'), verdict(reader, 'b')]).toEqual(['revoked', other])
+    },
+  )
+
   test('a process that had not read all of a lost one, and finds that of another environment: that gets nothing', async () => {
     const { clock, store, start } = processes()
     store.create('first')
