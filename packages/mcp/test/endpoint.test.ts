@@ -297,6 +297,12 @@ describe.each(FORMS)('%s', (_form, create) => {
       ['this resource as the audience, whatever client', { aud: RESOURCE, client_id: 'x' }, 200],
       ['another client', { scope: 'tools files/read', client_id: 'app3' }, 401],
       ['no client', { scope: 'tools files/read', client_id: undefined }, 401],
+      [
+        'a client of the list in azp alone',
+        { scope: 'tools files/read', client_id: undefined, azp: 'app1' },
+        200,
+      ],
+      ['other audiences in a list', { scope: 'tools files/read', aud: ['other'] }, 401],
       ['clients in a list', { scope: 'tools files/read', client_id: ['app1'] }, 401],
       ['another client behind null', { scope: 'tools files/read', client_id: null, azp: 'x' }, 401],
       [
@@ -321,6 +327,18 @@ describe.each(FORMS)('%s', (_form, create) => {
       if (status === 401) {
         assertChallenge(answer, { status, error: 'invalid_token', reason: 'audience' })
       }
+    })
+
+    test('in place of an audience, all of several scopes are needed', async () => {
+      const audience = { clientIds: ['app1'], scope: 'files/read files/list' }
+      await using api = await start({ audience }, { by: accepting })
+      const statusOf = async (granted: string) => {
+        const headers = await bearer({ aud: undefined, client_id: 'app1', scope: granted })
+        return (await api.ask(PATH, { headers })).status
+      }
+      expect(await statusOf('tools files/read files/list')).toBe(200)
+      expect(await statusOf('tools files/read')).toBe(401)
+      expect(await statusOf('tools files/list')).toBe(401)
     })
 
     test('the first challenge asks for the stated scope, which the metadata name', async () => {

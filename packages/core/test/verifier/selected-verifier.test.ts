@@ -10,7 +10,8 @@ import {
   watchToken,
 } from '../../src/index.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
-import { findInternals } from '../../src/verifier/internals.ts'
+import { findInternals, formOf } from '../../src/verifier/internals.ts'
+import { createProvenVerifier } from '../../src/verifier/proven-verifier.ts'
 import { createSelectedVerifier } from '../../src/verifier/selected-verifier.ts'
 
 const clock = manualClock()
@@ -50,6 +51,32 @@ test('a token of a verifier that somebody has wrapped has to be asked for', () =
   const wrapped = { ...first, verify: async (token: string) => await first.verify(token) }
   const around = createSelectedVerifier([wrapped], () => wrapped)
   expect(findInternals(around)?.recall(tokens[0])).toBeUndefined()
+})
+
+test('who is selected says what may be a token, and a text that selects nobody is none', () => {
+  const prover = {
+    recall: () => undefined,
+    prove: async () => await Promise.reject(new AuthError('invalid_token', 'inactive')),
+    check: () => false,
+    stands: () => true,
+    late: () => new AuthError('introspection_unavailable', 'timeout'),
+    ready: async () => {},
+    mayBeToken: (text: string) => text.endsWith('|'),
+  }
+  const opaque = createProvenVerifier(prover, { issuer: null, audience: null, clock })
+  const fault = new TypeError('a fault of ours')
+  const chosen = createSelectedVerifier<unknown>([first, opaque], (text) => {
+    if (text === 'nobody|') throw new AuthError('invalid_token', 'malformed')
+    if (text === 'fault|') throw fault
+    return text.startsWith('opaque') ? opaque : first
+  })
+  const mayBeToken = formOf(chosen)
+  expect(mayBeToken?.('opaque|')).toBe(true)
+  expect(mayBeToken?.('opaque')).toBe(false)
+  expect(mayBeToken?.('jwt|')).toBe(false)
+  expect(mayBeToken?.('nobody|')).toBe(false)
+  expect(() => mayBeToken?.('fault|')).toThrow(fault)
+  expect(formOf(verifier)).toBeUndefined()
 })
 
 test('it checks an issuer if all of them do', async () => {
