@@ -187,14 +187,14 @@ function indexOf(
 }
 
 /**
- * What was read ahead and is not in the stream, although nothing was missed: a former primary's, or another stream's that was there for a
- * moment. It stays refused, and is not written into ours. @returns Whether there was no room for it.
+ * What was read ahead and is not in the stream, although nothing was missed, was a former primary's, or another stream's that was there for
+ * less than a heartbeat. It counts as ours: to forget what a former primary had would be worse. @returns Whether there was no room for it.
  */
 function settle(
-  { ahead, others }: Replica,
+  { ahead, index }: Replica,
   entries: readonly StreamEntry[],
   count: number,
 ): boolean {
   ahead.settle(entries)
-  return entries.length < count && ahead.moveTo(others)
+  return entries.length < count && ahead.moveTo(index)
 }

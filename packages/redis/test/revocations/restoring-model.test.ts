@@ -166,6 +166,15 @@ async function finish(world: World, after: number): Promise<void> {
   }
 }
 
+/** Tries again, as it is told to: what a process has appended and not read it looks for now and then, and writes back meanwhile. */
+async function ended(world: World): Promise<unknown> {
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await world.operate(`restore --finish --processes ${FLEET}`)
+    if (outcome.code === 0 || tries === 5) return outcome
+    await pass(world, MAX_STALENESS / 2)
+  }
+}
+
 async function playOne(
   { clock, store, fleet, acknowledged, identities }: World,
   { kind, at }: Extract<Event, { at: number }>,
@@ -220,7 +229,7 @@ test(
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 40 }), async (events) => {
         const world = createWorld()
-        const { store, fleet, operate, acknowledged, clock } = world
+        const { store, fleet, acknowledged, clock } = world
         try {
           await pass(world, 1)
           for (const each of events) await play(world, each)
@@ -233,10 +242,7 @@ test(
           await pass(world, MAX_STALENESS)
           await replace(world)
           await pass(world, 3 * MAX_STALENESS)
-          expect(await operate(`restore --finish --processes ${FLEET}`)).toMatchObject({
-            code: 0,
-            data: { pending: [] },
-          })
+          expect(await ended(world)).toMatchObject({ code: 0, data: { pending: [] } })
           const { revocations: newcomer } = startProcess(clock, store, 'first')
           await pass(world, MAX_STALENESS)
           const all = [...fleet.map(({ revocations }) => revocations), newcomer]
