@@ -143,17 +143,16 @@ async function readAll(
   const began = instant(clock)
   const word = wordAtParting(replica.state(), began, maxStaleness)
   const knew = replica.index.size > 0
-  let read = replica.index
   const reading = await readWhole(stream, page, (entries, identity) => {
-    read = indexOf(replica, identity)
+    replica.ahead.settle(entries)
     batches.push(takeUp(replica, entries, identity))
     const state = replica.state()
     const next = afterPage(state, identity)
     if (next !== state) replica.replace(next)
   })
   if (typeof reading === 'string') return reading
-  // What was read right before a fail-over, or a loss, may be in nobody else's hands.
-  const isCrowded = replica.ahead.moveTo(read)
+  // What this stream has not is of the one before: it may be in nobody else's hands.
+  const isCrowded = replica.ahead.moveTo(replica.index)
   const took = clock.monotonic() - began.monotonic
   const next = afterLoad(replica.state(), reading, { trigger, word, knew, began, took }, batches)
   take(replica, next, reading.info, isCrowded || batches.some(({ isFull }) => isFull))
