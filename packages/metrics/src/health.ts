@@ -83,7 +83,8 @@ export function createHealth(
   }
 
   function listen(message: unknown): void {
-    const { verifier: judge, code } = message as { verifier: object; code: string | undefined }
+    // Anybody may publish on a channel, and an error here would end the process.
+    const { verifier: judge, code } = Object(message) as { verifier?: unknown; code?: unknown }
     if (code === undefined && judges.has(judge)) isReady()
   }
 

@@ -1,4 +1,4 @@
-import { hasSubscribers } from 'node:diagnostics_channel'
+import { channel, hasSubscribers } from 'node:diagnostics_channel'
 
 import { byIssuer, createVerifier, localRevocations, remoteKeys } from '@portcullis/core'
 import { introspected } from '@portcullis/introspection'
@@ -58,6 +58,19 @@ describe('the first probe', () => {
     expect(await health.ready()).toBe(200)
     expect(issuer.requests()).toHaveLength(1)
   })
+
+  test.each([undefined, null, 'accepted', 7, {}, { code: undefined }, { verifier: undefined }, []])(
+    'what others publish on the channel of verdicts shows nothing, and does no harm: %j',
+    async (message) => {
+      const verifier = slowVerifier()
+      const clock = manualClock()
+      const health = createHealth(verifier, { clock })
+      channel('portcullis:verify').publish(message)
+      const probe = health.ready()
+      await clock.advance(1)
+      expect(await probe).toBe(503)
+    },
+  )
 
   test('after a request that was accepted, hours of idleness and in an outage: 200 all the same', async () => {
     const { clock, issuer, keys, verifier, health } = await setUp()

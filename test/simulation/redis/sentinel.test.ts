@@ -241,10 +241,10 @@ describeWithSentinel('a fail-over by sentinels', () => {
         await more(20)
       })
       await using newcomer = watched.follow()
+      expect(revoking.acknowledged.length).toBeGreaterThan(0)
       for (const token of revoking.acknowledged) await newcomer.comesTo('revoked', token)
       const valid = await issue()
       await newcomer.comesTo('accepted', valid)
-      expect(await newcomer.verdict(valid)).toBe('accepted')
     },
   )
 
@@ -327,7 +327,10 @@ describeWithSentinel('a fail-over by sentinels', () => {
     await using newcomer = watched.follow()
     const valid = await issue()
     await newcomer.comesTo('accepted', valid)
-    expect(await watched.reader.verdict(valid)).toBe('accepted')
+    // On a busy machine the one that hangs may have been its own for longer than it trusts a primary.
+    await watched.reader.comesTo('accepted', valid)
+    const [ours, theirs] = [newcomer, watched.reader].map((each) => each.revocations.status())
+    expect(ours?.identity).toBe(theirs?.identity)
   })
 
   test.concurrent('all sentinels are gone: nothing is accepted after maxStaleness, though the primary answers; who starts says what is wrong', async () => {
