@@ -24,8 +24,17 @@ export interface Ahead {
   readonly hasRoomFor: (entries: readonly RevocationEntry[]) => boolean
   /** What a report has brought is no longer ahead of it. */
   settle(entries: readonly StreamEntry[]): void
-  /** Whatever no report has brought goes on to count there. @returns Whether there was no room for it. */
-  moveTo(index: LocalRevocations): boolean
+  /** What was taken so far was read over another connection: a fail-over may have ended that, and lost it. */
+  reconnected(): void
+  /** Whatever no report has brought goes on to count there. */
+  moveTo(index: LocalRevocations): Moved
+}
+
+export interface Moved {
+  /** There was no room for all of it. */
+  readonly isFull: boolean
+  /** Some of it is of a former connection. Over one connection, another stream had the key for a moment. */
+  readonly isLost: boolean
 }
 
 /** @param index Of what the stream that is followed has revoked, by its reports. @param max Of its entries. */
@@ -33,6 +42,7 @@ export function createAhead(index: LocalRevocations, max: number, clock: Clock):
   const listeners = createListeners()
   const taken = new Map<string, StreamEntry>()
   let ahead: LocalRevocations | undefined
+  let isElsewhere = false
 
   function begin(): LocalRevocations {
     const made = localRevocations({ max, clock })
@@ -53,6 +63,7 @@ export function createAhead(index: LocalRevocations, max: number, clock: Clock):
     hasRoomFor,
     take(entries) {
       if (entries.length === 0) return NOTHING
+      isElsewhere = false
       for (const entry of entries) taken.set(entry.id, entry)
       ahead ??= begin()
       const batch = fill(ahead, entries)
@@ -65,11 +76,15 @@ export function createAhead(index: LocalRevocations, max: number, clock: Clock):
         if (known !== undefined && isSameRecord(known.fields, fields)) taken.delete(id)
       }
     },
+    reconnected() {
+      isElsewhere = true
+    },
     moveTo(known) {
       const { isFull } = fill(known, [...taken.values()])
+      const isLost = isElsewhere && taken.size > 0
       taken.clear()
       ahead = undefined
-      return isFull
+      return { isFull, isLost }
     },
   }
 }

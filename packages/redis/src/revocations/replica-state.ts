@@ -36,6 +36,8 @@ interface Load {
   readonly word: RevocationsMessage['state']
   /** Whether it knew entries before it. */
   readonly knew: boolean
+  /** Whether a former primary had what this stream has not. */
+  readonly isLost: boolean
   readonly began: Instant
   readonly took: number
 }
@@ -109,7 +111,7 @@ export function afterPage(state: ReplicaState, seen: Identity | undefined): Repl
 export function afterLoad(
   state: ReplicaState,
   { identity, isMarked, info, newest }: Reading,
-  { trigger, word, knew, began, took }: Load,
+  { trigger, word, knew, isLost, began, took }: Load,
   batches: readonly Batch[],
 ): ReplicaState {
   const isOther = identity !== state.identity
@@ -119,7 +121,7 @@ export function afterLoad(
     isFull: false,
     shortage: undefined,
     parted: isOther ? partedIn(state, word) : state.parted,
-    losses: state.losses + (mayLack(state, trigger, knew) ? 1 : 0),
+    losses: state.losses + (isLost || mayLack(state, trigger, knew) ? 1 : 0),
     took,
     position: {
       read: { last: info.last, anchor: newest },

@@ -7,7 +7,7 @@ import type { Identity } from '../store/record.ts'
 import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { Stream } from '../store/stream.ts'
 import { earlierOf } from '../store/time.ts'
-import type { Ahead } from './ahead.ts'
+import type { Ahead, Moved } from './ahead.ts'
 import type { LoadTrigger } from './diagnostics.ts'
 import { fill } from './filling.ts'
 import {
@@ -61,6 +61,7 @@ export interface Replica {
  * itself with what was read. @throws RevocationStoreError when the connection or the stream cannot be used: it never returns.
  */
 export async function follow(stream: Stream, replica: Replica): Promise<never> {
+  replica.ahead.reconnected()
   let attempts = 0
   for (;;) {
     const { position } = replica.state()
@@ -98,14 +99,14 @@ async function readNext(
   const { info } = step
   const { entries } = report
   const batch = takeUp(replica, entries, report.identity)
-  const isCrowded = settle(replica, entries, count)
+  const left = settle(replica, entries, count)
   const before = replica.state()
   // What a primary says that is none any more is worth as much as what sentinels last said of it.
   const asOf = earlierOf(askedAt, stream.confirmedAt())
   const reported = afterReport(before, position, report, { info, askedAt, asOf }, batch)
   const isLacking = reported.position?.reported.unread === 0 && replica.look(askedAt)
-  const next = isLacking ? afterLoss(reported) : reported
-  const isFull = batch.isFull || isCrowded
+  const next = isLacking || left.isLost ? afterLoss(reported) : reported
+  const isFull = batch.isFull || left.isFull
   take(replica, next, info, isFull && before.shortage === undefined)
   if (entries.length < count) {
     const end = askedAt.monotonic + pacing(maxStaleness).heartbeat
@@ -152,9 +153,10 @@ async function readAll(
   })
   if (typeof reading === 'string') return reading
   // What this stream has not is of the one before: it may be in nobody else's hands.
-  const isCrowded = replica.ahead.moveTo(replica.index)
+  const { isFull: isCrowded, isLost } = replica.ahead.moveTo(replica.index)
   const took = clock.monotonic() - began.monotonic
-  const next = afterLoad(replica.state(), reading, { trigger, word, knew, began, took }, batches)
+  const load = { trigger, word, knew, isLost, began, took }
+  const next = afterLoad(replica.state(), reading, load, batches)
   take(replica, next, reading.info, isCrowded || batches.some(({ isFull }) => isFull))
   replica.onLoad(trigger, reading.count, took)
   return 'whole'
@@ -187,13 +189,11 @@ function indexOf(
 
 /**
  * What was read ahead and is not in the stream, although nothing was missed, was a former primary's, or another stream's that was there for
- * less than a heartbeat. It counts as ours: to forget what a former primary had would be worse. @returns Whether there was no room for it.
+ * less than a heartbeat. It counts as ours: to forget what a former primary had would be worse.
  */
-function settle(
-  { ahead, index }: Replica,
-  entries: readonly StreamEntry[],
-  count: number,
-): boolean {
+function settle({ ahead, index }: Replica, entries: readonly StreamEntry[], count: number): Moved {
   ahead.settle(entries)
-  return entries.length < count && ahead.moveTo(index)
+  return entries.length < count ? ahead.moveTo(index) : NOTHING_MOVED
 }
+
+const NOTHING_MOVED: Moved = { isFull: false, isLost: false }
