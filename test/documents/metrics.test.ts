@@ -83,7 +83,7 @@ test('the example runs, and its commands print what is said beside them', async 
     program.kill()
     await once(program, 'exit')
   }
-}, 30_000)
+})
 
 test('the example for OpenTelemetry listens, and nothing needs an SDK', async () => {
   const getMeter = vi.spyOn(metrics, 'getMeter')
