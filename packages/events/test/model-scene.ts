@@ -11,14 +11,6 @@ export type User = (typeof USERS)[number]
 
 export const user = fc.constantFrom(...USERS)
 
-/** For how long random sequences are played, in place of the usual number of them. */
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-export const LIMIT = 120_000 + minutes * 90_000
-export const runs = (usual: number) =>
-  minutes > 0
-    ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-    : { numRuns: usual }
-
 /**
  * An issuer that need not show the same time as our clock, strangers whom it also serves, and a forger. Each test has its own: a
  * run that is interrupted when its minutes are over still goes on for a while.

@@ -2,16 +2,9 @@ import type { RevocationWriter } from '@portcullis/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../../test/model-runs.ts'
 import { receiveEvents, receiveLogout, type SecurityEventOptions } from '../src/index.ts'
-import {
-  eventOf,
-  LIMIT,
-  type ModelScene,
-  modelScene,
-  runs,
-  type User,
-  user,
-} from './model-scene.ts'
+import { eventOf, type ModelScene, modelScene, type User, user } from './model-scene.ts'
 import { AUDIENCE, createStore, form, ISSUER, NEVER } from './scene.ts'
 
 // Events that come repeated, late, out of order, forged, and with times that are none, to a store and a mapping of subjects that fail
@@ -240,7 +233,7 @@ function scene(kind: keyof typeof KINDS, around: ModelScene) {
 
 test.each(['security events', 'log-outs'] as const)(
   'of %s nothing told is forgotten, nobody else is revoked, and nothing is acknowledged before it holds',
-  { timeout: LIMIT },
+  { timeout: MODEL_LIMIT },
   async (kind) => {
     const around = await modelScene()
     await fc.assert(
@@ -264,7 +257,7 @@ test.each(['security events', 'log-outs'] as const)(
           check()
         },
       ),
-      runs(100),
+      modelRuns(100, 20_261_122),
     )
   },
 )

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../../test/model-runs.ts'
 import { pollEvents } from '../src/index.ts'
-import { eventOf, LIMIT, modelScene, runs, user } from './model-scene.ts'
+import { eventOf, modelScene, user } from './model-scene.ts'
 import { AUDIENCE, createStore, ISSUER, NEVER } from './scene.ts'
 
 // Polls whose requests, answers, store and mapping fail and hang, in virtual time: each event is recorded and acknowledged in the end,
@@ -115,8 +116,8 @@ test(
           ).toEqual(whose)
         },
       ),
-      runs(60),
+      modelRuns(60, 20_261_122),
     )
   },
-  LIMIT,
+  MODEL_LIMIT,
 )

@@ -19,13 +19,11 @@ import { expect, test } from 'vitest'
 
 import { brandedProofs } from '../../../packages/core/src/dpop/proof-check.ts'
 import { brandedMutualTls } from '../../../packages/core/src/possession/mutual-tls.ts'
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 
 // Random tokens, bound or not, sent to random guards, again and again while keys change and time goes on. A request goes on if and
-// only if the token holds and everything that it is bound to was proven. For more than CI plays:
-//
-//   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/model
+// only if the token holds and everything that it is bound to was proven.
 
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
 const RUNS = 200
 
 const NAME = 'https://auth.test'
@@ -269,10 +267,8 @@ test(
         for (const each of events) await world.play(each)
         expect(world.faults).toEqual([])
       }),
-      minutes > 0
-        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-        : { numRuns: RUNS, seed: 20_260_103 },
+      modelRuns(RUNS, 20_260_103),
     )
   },
-  120_000 + minutes * 90_000,
+  MODEL_LIMIT,
 )

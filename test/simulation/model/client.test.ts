@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 import {
   type ClientWorld,
   type ClockEvent,
@@ -11,11 +12,8 @@ import {
 } from './client-world.ts'
 
 // The client and a clock that is wrong, was wrong, or stands still for a while: first each sequence that could go wrong, then
-// random ones. For more than CI plays:
-//
-//   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/model
+// random ones.
 
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
 const RUNS = 300
 
 const API = 'https://api.test'
@@ -340,10 +338,8 @@ test(
         await world.close()
         expect(world.calls.length).toBeGreaterThan(0)
       }),
-      minutes > 0
-        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-        : { numRuns: RUNS, seed: 20_260_104 },
+      modelRuns(RUNS, 20_260_104),
     )
   },
-  120_000 + minutes * 90_000,
+  MODEL_LIMIT,
 )

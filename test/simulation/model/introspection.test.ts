@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 import {
   createIntrospectionWorld,
   type IntrospectionWorld,
@@ -16,12 +17,8 @@ import {
 } from './introspection-world.ts'
 
 // Opaque tokens, and an issuer that hangs, is slow, breaks or answers wrongly, to all or about one token, while tokens end there, invented
-// ones come in floods, callers leave and clocks are set. The sequences that could go wrong are in the tests of the package; here are random ones. For more
-// than CI plays:
-//
-//   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/model
+// ones come in floods, callers leave and clocks are set. The sequences that could go wrong are in the tests of the package; here are random ones.
 
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
 const RUNS = 400
 
 /** How long after a failure the endpoint counts as down, if nothing is asked: the longest pause, and two calls. */
@@ -193,10 +190,8 @@ test.each([
         expect(world.seen.ofGenuine).toBeLessThanOrEqual(2 * MAX_CALLS + 2 * MAX_RENEWALS + 2)
         expect(exceedsRate(world)).toBe(false)
       }),
-      minutes > 0
-        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 15_000, markInterruptAsFailure: false }
-        : { numRuns: RUNS / 4, seed: 20_261_123 },
+      modelRuns(RUNS / 4, 20_261_123, 1 / 4),
     )
   },
-  120_000 + minutes * 30_000,
+  MODEL_LIMIT,
 )

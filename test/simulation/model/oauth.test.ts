@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 import {
   createOAuthWorld,
   LIFETIME,
@@ -12,7 +13,6 @@ import {
 
 // The client of OAuth, its callers and the subjects that it acts for: first each sequence that could go wrong, then random ones.
 
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
 const RUNS = 100
 
 const ENDS = { ada: 250, bob: 5000 }
@@ -248,10 +248,8 @@ test(
         expect(faultsOf(world)).toEqual([])
         await world.close()
       }),
-      minutes > 0
-        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-        : { numRuns: RUNS, seed: 20_261_123 },
+      modelRuns(RUNS, 20_261_123),
     )
   },
-  120_000 + minutes * 90_000,
+  MODEL_LIMIT,
 )

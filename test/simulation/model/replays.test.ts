@@ -2,11 +2,10 @@ import { localReplays } from '@portcullis/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-// Random proofs and steps of the clock, against a plain list of every proof that was ever accepted. For more than CI plays:
-//
-//   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/model
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
+// Random proofs and steps of the clock, against a plain list of every proof that was ever accepted.
+
 const RUNS = 3000
 
 const START = 1_767_225_600
@@ -131,10 +130,8 @@ test(
         for (const each of events) world.play(each)
         expect(world.faults).toEqual([])
       }),
-      minutes > 0
-        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-        : { numRuns: RUNS, seed: 20_260_102 },
+      modelRuns(RUNS, 20_260_102),
     )
   },
-  120_000 + minutes * 90_000,
+  MODEL_LIMIT,
 )

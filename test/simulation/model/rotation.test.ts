@@ -2,20 +2,17 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { emptyThreadPool } from '../../../packages/core/test/token/thread-pool.ts'
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 import { ROUND_TRIP } from './endpoint.ts'
 import { type Event, flood, play, sequence } from './events.ts'
 import { type KeyName, NAMES, provenBy, type Signer, signToken } from './keys.ts'
 import { TIMEOUT } from './trust.ts'
 import { createWorld, type Setting, type World } from './world.ts'
 
-// Random sequences of events, starts of the process included, in virtual time, against what is promised whatever happens. For more than CI plays:
-//
-//   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/model
-//
+// Random sequences of events, starts of the process included, in virtual time, against what is promised whatever happens.
 // A sequence that fails is printed in its shortest form, with the seed that repeats it.
 
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-const RUNS = 200
+const RUNS = 120
 /** The first verifier of a process has a list, the second has none. */
 const LISTED = 0
 
@@ -81,17 +78,11 @@ test(
       }),
       {
         examples: [SILENCED],
-        ...(minutes > 0
-          ? {
-              numRuns: 1e9,
-              interruptAfterTimeLimit: minutes * 60_000,
-              markInterruptAsFailure: false,
-            }
-          : { numRuns: RUNS, seed: 20_260_101 }),
+        ...modelRuns(RUNS, 20_260_101),
       },
     )
   },
-  240_000 + minutes * 90_000,
+  MODEL_LIMIT,
 )
 
 interface Ending {

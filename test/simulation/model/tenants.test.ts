@@ -2,6 +2,7 @@ import { AuthError } from '@portcullis/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 import { JUDGING } from './tenant-verifier.ts'
 import {
   createTenantWorld,
@@ -17,8 +18,7 @@ import {
 
 // Random sequences of events for a `byIssuer` of a function, in virtual time, against what is promised whatever happens.
 
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-const RUNS = 1000
+const RUNS = 500
 
 /** Plain, so that a sequence that fails prints as one can read it. Seconds. */
 type Event =
@@ -86,12 +86,10 @@ test(
         await heal(world)
         expect(world.faults).toEqual([])
       }),
-      minutes > 0
-        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-        : { numRuns: RUNS, seed: 20_260_101 },
+      modelRuns(RUNS, 20_260_101),
     )
   },
-  120_000 + minutes * 90_000,
+  MODEL_LIMIT,
 )
 
 test('a call that was due while the clock was ahead, and waits for its turn: it begins after the clock was set back', async () => {

@@ -3,17 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { createWorld, type World } from './world.ts'
 
-// Random sequences of events with a real server, in real time, against what is promised whatever happens. For more than CI
-// plays:
-//
-//   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/redis/model
-//
+// Random sequences of events with a real server, in real time, against what is promised whatever happens.
 // A sequence that fails is printed in its shortest form, with the seed that repeats it.
 
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
 const RUNS = 6
 /** At once: most of the time they wait. */
 const SEEDS = [20_260_101, 20_260_102]
@@ -65,16 +61,10 @@ describeWithRedis('a replica', () => {
           await world.heal()
           expect(world.faults()).toEqual([])
         }),
-        minutes > 0
-          ? {
-              numRuns: 1e9,
-              interruptAfterTimeLimit: minutes * 60_000,
-              markInterruptAsFailure: false,
-            }
-          : { numRuns: RUNS, seed, endOnFailure: true },
+        { ...modelRuns(RUNS, seed), endOnFailure: true },
       )
     },
-    60_000 + minutes * 90_000,
+    MODEL_LIMIT,
   )
 })
 

@@ -126,7 +126,8 @@ async function start(
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor ${PRIMARY} 127.0.0.1 ${server.port} ${Math.floor(count / 2) + 1}`,
-    `sentinel down-after-milliseconds ${PRIMARY} 1000`,
+    // On a busy machine an answer may take longer than a second: they would move it back and forth.
+    `sentinel down-after-milliseconds ${PRIMARY} 3000`,
     `sentinel failover-timeout ${PRIMARY} 5000`,
     ...(password === undefined
       ? []

@@ -2,6 +2,7 @@ import { type ManualClock, manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../../../test/model-runs.ts'
 import { createCompaction } from '../../src/program/compaction.ts'
 import {
   type RedisRevocations,
@@ -12,11 +13,7 @@ import { MARK_ID } from '../../src/store/record.ts'
 import { type FakeStore, fakeStore, KEY } from '../store/fake-store.ts'
 import { ISS, MAX_STALENESS, tokenRecord } from './processes.ts'
 
-// Random sequences of events, in virtual time, against what is promised of a replica whatever happens. For more than CI plays:
-//
-//   MODEL_MINUTES=10 npx --yes pnpm@12 test packages/redis/test/revocations/model.test.ts
-
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
+// Random sequences of events, in virtual time, against what is promised of a replica whatever happens.
 
 type Event =
   | { readonly kind: 'pass'; readonly seconds: number }
@@ -324,10 +321,8 @@ test(
           await replica.close()
         }
       }),
-      minutes > 0
-        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-        : { numRuns: 300, seed: 20_260_101 },
+      modelRuns(300, 20_260_101),
     )
   },
-  60_000 + minutes * 90_000,
+  MODEL_LIMIT,
 )

@@ -2,6 +2,7 @@ import { type ManualClock, manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { MODEL_LIMIT, modelRuns } from '../../../../test/model-runs.ts'
 import {
   type RedisRevocations,
   replicatedRevocations,
@@ -10,11 +11,7 @@ import { type FakeStore, fakeStore, KEY } from '../store/fake-store.ts'
 import { ISS, jtisIn, MAX_STALENESS, operatorOf, type Way, wayTo } from './processes.ts'
 
 // Random losses of the store, with a fleet and an operator who follows the runbook, against what is promised: no process accepts what a
-// living one knows to be revoked, but for as long as news may take. For more than CI plays:
-//
-//   MODEL_MINUTES=10 npx --yes pnpm@12 test packages/redis/test/revocations/restoring-model.test.ts
-
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
+// living one knows to be revoked, but for as long as news may take.
 
 const FLEET = 3
 
@@ -259,10 +256,8 @@ test(
           for (const { revocations } of fleet) await revocations.close()
         }
       }),
-      minutes > 0
-        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-        : { numRuns: 250, seed: 20_260_101 },
+      modelRuns(150, 20_260_101),
     )
   },
-  120_000 + minutes * 90_000,
+  MODEL_LIMIT,
 )
