@@ -10,7 +10,7 @@ import { createListeners } from '@portcullis/kit/report'
 
 import type { StreamEntry } from '../store/stream-replies.ts'
 import { isSameRecord } from './comparison.ts'
-import { fill } from './filling.ts'
+import { fill, type Moved } from './filling.ts'
 import type { Batch } from './replica-state.ts'
 
 // What was read between two reports: an answer to XREAD does not say of which stream it is, and the key may have become another one's
@@ -26,15 +26,8 @@ export interface Ahead {
   settle(entries: readonly StreamEntry[]): void
   /** What was taken so far was read over another connection: a fail-over may have ended that, and lost it. */
   reconnected(): void
-  /** Whatever no report has brought goes on to count there. */
+  /** Whatever no report has brought goes on to count there; it is lost if it is of a former connection. Over one, another stream had the key for a moment. */
   moveTo(index: LocalRevocations): Moved
-}
-
-export interface Moved {
-  /** There was no room for all of it. */
-  readonly isFull: boolean
-  /** Some of it is of a former connection. Over one connection, another stream had the key for a moment. */
-  readonly isLost: boolean
 }
 
 /** @param index Of what the stream that is followed has revoked, by its reports. @param max Of its entries. */

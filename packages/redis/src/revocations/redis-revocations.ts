@@ -26,6 +26,7 @@ import {
   type RedisRevocationsOptions,
   type RedisRevocationsSettings,
 } from './options.ts'
+import { createOthers } from './others.ts'
 import { startReading } from './reader.ts'
 import { readiness, wordOf } from './readiness.ts'
 import { afterFailure } from './replica-state.ts'
@@ -105,7 +106,7 @@ export function replicatedRevocations(
   const { stream, identity, acknowledge, maxStaleness, whenStale, max, clock } = settings
   const process = randomUUID()
   const index = localRevocations({ max, clock })
-  const others = localRevocations({ max, clock })
+  const others = createOthers(max, clock)
   const ahead = createAhead(index, max, clock)
   const known = [index, others, ahead]
   const writer = createWriter(connect, stream, clock, acknowledge?.replicas ?? 0)

@@ -36,7 +36,7 @@ interface Load {
   readonly word: RevocationsMessage['state']
   /** Whether it knew entries before it. */
   readonly knew: boolean
-  /** Whether a former primary had what this stream has not. */
+  /** Whether it showed that this stream lacks what a former primary, or one that it replaces, has revoked. */
   readonly isLost: boolean
   readonly began: Instant
   readonly took: number
@@ -110,11 +110,11 @@ export function afterPage(state: ReplicaState, seen: Identity | undefined): Repl
 /** After the whole stream was read, from `began` on. How fresh that is, and whose stream it is, the next report says. */
 export function afterLoad(
   state: ReplicaState,
-  { identity, isMarked, info, newest }: Reading,
+  { identity: seen, info, newest }: Reading,
   { trigger, word, knew, isLost, began, took }: Load,
   batches: readonly Batch[],
 ): ReplicaState {
-  const isOther = identity !== state.identity
+  const isOther = seen?.id !== state.identity
   const empty = { ...state, unreadable: NOTHING_SKIPPED, foreign: NOTHING_SKIPPED }
   return {
     ...batches.reduce(withSkipped, empty),
@@ -125,7 +125,7 @@ export function afterLoad(
     took,
     position: {
       read: { last: info.last, anchor: newest },
-      reported: { identity, isMarked, info, unread: 0 },
+      reported: { identity: seen?.id, isMarked: seen?.isMarked === true, info, unread: 0 },
       lead: leadOf(began),
     },
   }

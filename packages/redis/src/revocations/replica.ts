@@ -7,9 +7,9 @@ import type { Identity } from '../store/record.ts'
 import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { Stream } from '../store/stream.ts'
 import { earlierOf } from '../store/time.ts'
-import type { Ahead, Moved } from './ahead.ts'
+import type { Ahead } from './ahead.ts'
 import type { LoadTrigger } from './diagnostics.ts'
-import { fill } from './filling.ts'
+import { fill, type Moved } from './filling.ts'
 import {
   adopt,
   type FollowStep,
@@ -17,6 +17,7 @@ import {
   type Position,
   type ReplicaState,
 } from './following.ts'
+import type { Others } from './others.ts'
 import { wordAtParting } from './readiness.ts'
 import {
   afterAbsence,
@@ -36,8 +37,7 @@ const ATTEMPTS = 3
 
 export interface Replica {
   readonly index: LocalRevocations
-  /** What streams revoke that are known to be others': it counts here, and is never written into ours. */
-  readonly others: LocalRevocations
+  readonly others: Others
   readonly ahead: Ahead
   readonly clock: Clock
   readonly maxStaleness: number
@@ -110,24 +110,30 @@ async function readNext(
   take(replica, next, info, isFull && before.shortage === undefined)
   if (entries.length < count) {
     const end = askedAt.monotonic + pacing(maxStaleness).heartbeat
-    await readAhead(stream, replica, info.last, end)
+    await readAhead(stream, replica, { last: info.last, identity: report.identity }, end)
   }
   return step.word
 }
 
-/** What new entries revoke is refused at once. They count as read when the next report brings them again. @param end The next heartbeat. */
+/**
+ * What new entries revoke is refused at once. They count as read when the next report brings them again.
+ *
+ * @param reported By the last one. Of which stream entries are that were read since, no answer says.
+ * @param end The next heartbeat.
+ */
 async function readAhead(
   stream: Stream,
   replica: Replica,
-  last: string,
+  reported: { readonly last: string; readonly identity: Identity | undefined },
   end: number,
 ): Promise<void> {
   const { clock, page, ahead, others } = replica
-  let after = last
+  const other = otherIn(replica, reported.identity)
+  let after = reported.last
   for (;;) {
     const entries = await stream.read(after, page, Math.max(0, end - clock.monotonic()))
-    const isOthers = replica.state().store === 'replaced'
-    const { unreadable, foreign, isFull } = isOthers ? fill(others, entries) : ahead.take(entries)
+    const batch = other === undefined ? ahead.take(entries) : others.take(other, entries)
+    const { unreadable, foreign, isFull } = batch
     after = entries.at(-1)?.id ?? after
     const isUrgent = isFull || unreadable.length + foreign.length > 0 || entries.length >= page
     if (isUrgent || clock.monotonic() >= end) return
@@ -153,11 +159,17 @@ async function readAll(
   })
   if (typeof reading === 'string') return reading
   // What this stream has not is of the one before: it may be in nobody else's hands.
-  const { isFull: isCrowded, isLost } = replica.ahead.moveTo(replica.index)
+  const moved = [replica.ahead.moveTo(replica.index), moveOthers(replica, reading.identity)]
   const took = clock.monotonic() - began.monotonic
+  const isLost = moved.some((each) => each.isLost)
   const load = { trigger, word, knew, isLost, began, took }
   const next = afterLoad(replica.state(), reading, load, batches)
-  take(replica, next, reading.info, isCrowded || batches.some(({ isFull }) => isFull))
+  take(
+    replica,
+    next,
+    reading.info,
+    [...moved, ...batches].some(({ isFull }) => isFull),
+  )
   replica.onLoad(trigger, reading.count, took)
   return 'whole'
 }
@@ -174,17 +186,21 @@ function takeUp(
   entries: readonly StreamEntry[],
   identity: Identity | undefined,
 ): Batch {
-  const index = indexOf(replica, identity)
-  if (index === replica.index) replica.onRead(entries)
+  const { index, others, onRead } = replica
+  const other = otherIn(replica, identity)
+  if (other !== undefined) return others.take(other, entries)
+  onRead(entries)
   return fill(index, entries)
 }
 
-/** To refuse what other streams revoke is safe. */
-function indexOf(
-  { index, others, state }: Replica,
-  identity: Identity | undefined,
-): LocalRevocations {
-  return adopt(state().identity, identity).store === 'replaced' ? others : index
+/** `undefined`: it is the stream that is followed, replaces that, or has lost its identity. */
+function otherIn({ state }: Replica, identity: Identity | undefined): Identity | undefined {
+  return adopt(state().identity, identity).store === 'replaced' ? identity : undefined
+}
+
+function moveOthers(replica: Replica, identity: Identity | undefined): Moved {
+  const isOurs = identity !== undefined && otherIn(replica, identity) === undefined
+  return isOurs ? replica.others.moveTo(replica.index, identity) : NOTHING_MOVED
 }
 
 /**

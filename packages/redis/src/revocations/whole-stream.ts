@@ -8,9 +8,7 @@ import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
 
 /** How much of the stream was read, from its first entry on. */
 export interface Reading {
-  readonly identity: string | undefined
-  /** Whether that was made to be restored. */
-  readonly isMarked: boolean
+  readonly identity: Identity | undefined
   /** What the stream said of itself with the first page, and with the last one. */
   readonly start: StreamInfo
   readonly info: StreamInfo
@@ -30,18 +28,18 @@ export async function readWhole(
   let reading: Reading | undefined
   for (;;) {
     const after = reading?.newest?.id ?? LOWEST_ID
-    const isMarked = reading?.isMarked
+    const isMarked = reading?.identity?.isMarked
     const { identity, info, entries } = await stream.page({ after, count: size, isMarked })
     if (info === undefined) return reading === undefined ? 'absent' : 'changed'
     reading ??= {
-      identity: identity?.id,
-      isMarked: identity?.isMarked === true,
+      identity,
       start: info,
       info,
       count: 0,
       newest: undefined,
     }
-    if (reading.identity !== identity?.id || hasSteppedBack(reading.info, info)) return 'changed'
+    if (reading.identity?.id !== identity?.id || hasSteppedBack(reading.info, info))
+      return 'changed'
     const count = reading.count + entries.length
     reading = { ...reading, info, count, newest: entries.at(-1) ?? reading.newest }
     const isEnd = entries.length < size

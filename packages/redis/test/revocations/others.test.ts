@@ -1,0 +1,301 @@
+import { localRevocations } from '@portcullis/core'
+import { manualClock } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { createOthers, type Others } from '../../src/revocations/others.ts'
+import type { RedisRevocations } from '../../src/revocations/redis-revocations.ts'
+import type { FakeStore } from '../store/fake-store.ts'
+import {
+  following,
+  ISS,
+  jtiListIn,
+  jtisIn,
+  MAX_STALENESS,
+  operatorOf,
+  processes,
+  tokenRecord,
+} from './processes.ts'
+
+// What other streams than the followed one revoke is refused. It is written back if the followed stream replaces that one.
+
+const A_WHILE = 3 * MAX_STALENESS
+/** Sooner than the next report. */
+const AT_ONCE = 0.1
+
+function verdict(replica: RedisRevocations, jti: string): unknown {
+  return replica.statusOf({ iss: ISS, jti, iat: 1 }, 1)
+}
+
+const identity = (id: string, ...replaces: string[]) => ({ id, replaces, isMarked: false })
+const revoking = (jti: string) => ({ id: '1-0', fields: tokenRecord(jti) })
+const revokes = (by: Pick<Others, 'statusOf'>, jti: string) =>
+  by.statusOf({ iss: ISS, jti }, 1) === 'revoked'
+
+/** A process that has followed two streams, the second in place of the first, and what the store held of each. */
+async function restored() {
+  const made = await following()
+  const { store, clock } = made
+  const first = store.data
+  store.data = new Map()
+  await clock.advance(MAX_STALENESS)
+  store.create('second', ['first'])
+  await clock.advance(A_WHILE)
+  return { ...made, first, second: store.data }
+}
+
+type Next = (store: FakeStore, second: FakeStore['data']) => void
+
+const NEXT: readonly [string, Next][] = [
+  [
+    'ours comes back',
+    (store, second) => {
+      store.data = second
+    },
+  ],
+  [
+    'another replaces both',
+    (store) => {
+      store.data = new Map()
+      store.create('third', ['first', 'second'])
+    },
+  ],
+  [
+    'another replaces ours, whose record has named the one before',
+    (store) => {
+      store.data = new Map()
+      store.create('third', ['second'])
+    },
+  ],
+]
+
+describe('a fail-over brings back the stream that ours replaces, and something is revoked there', () => {
+  test.each(NEXT)('%s: it is written back', async (_, next) => {
+    const { store, clock, replica, first, second } = await restored()
+    store.data = first
+    await clock.advance(A_WHILE)
+    expect(replica.status().state).toBe('replaced')
+    store.add(tokenRecord('a'))
+    await clock.advance(A_WHILE)
+    expect([verdict(replica, 'a'), replica.status().state]).toEqual(['revoked', 'replaced'])
+    next(store, second)
+    await clock.advance(A_WHILE)
+    expect([verdict(replica, 'a'), replica.status().state]).toEqual(['revoked', 'current'])
+    expect(jtiListIn(store)).toEqual(['a'])
+  })
+
+  test.each(NEXT)(
+    'before any report has shown that, and %s: it is written back',
+    async (_, next) => {
+      const { store, clock, replica, first, second } = await restored()
+      store.data = first
+      store.add(tokenRecord('a'))
+      await clock.advance(A_WHILE)
+      expect(verdict(replica, 'a')).toBe('revoked')
+      next(store, second)
+      await clock.advance(A_WHILE)
+      expect(jtiListIn(store)).toEqual(['a'])
+    },
+  )
+
+  test.each(NEXT)(
+    'right before %s, so that no report has it: it is written back',
+    async (_, next) => {
+      const { store, clock, replica, first, second } = await restored()
+      store.data = first
+      await clock.advance(A_WHILE)
+      store.add(tokenRecord('a'))
+      await clock.advance(AT_ONCE)
+      expect(verdict(replica, 'a')).toBe('revoked')
+      next(store, second)
+      await clock.advance(A_WHILE)
+      expect(jtiListIn(store)).toEqual(['a'])
+    },
+  )
+
+  test('by a process that ends then: each that has read it writes it back, and a new process refuses it', async () => {
+    const { store, clock, start, replica, first } = await restored()
+    const other = start({ identity: 'second' })
+    await clock.advance(A_WHILE)
+    store.data = first
+    await replica.revoke({ iss: ISS, jti: 'a' })
+    await replica.close()
+    await clock.advance(A_WHILE)
+    expect(verdict(other, 'a')).toBe('revoked')
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    const operate = operatorOf(store)
+    await operate('create --replaces first --replaces second')
+    await clock.advance(A_WHILE)
+    expect(await operate('restore --finish --processes 1')).toMatchObject({
+      code: 0,
+      data: { contributed: { processes: 1, entries: 1 }, pending: [] },
+    })
+    const newcomer = start()
+    await newcomer.ready()
+    expect(verdict(newcomer, 'a')).toBe('revoked')
+  })
+
+  test('and a process starts in the middle, which states ours: what it has read there it writes back', async () => {
+    const { store, clock, start, replica, first } = await restored()
+    store.data = first
+    store.add(tokenRecord('a'))
+    await replica.close()
+    const again = start({ identity: 'second' })
+    await clock.advance(MAX_STALENESS)
+    expect([verdict(again, 'a'), again.status().state]).toEqual(['revoked', 'replaced'])
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    const operate = operatorOf(store)
+    await operate('create --replaces first --replaces second')
+    await clock.advance(A_WHILE)
+    expect(jtiListIn(store)).toEqual(['a'])
+    // Of the one that was lost it had read nothing.
+    expect([verdict(again, 'b'), again.status().state]).toEqual(['unknown', 'restoring'])
+  })
+
+  test('after two replacements: what was revoked in the first stream is written into the fourth, which names the third alone', async () => {
+    const { store, clock, replica, first } = await restored()
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    store.create('third', ['second'])
+    await clock.advance(A_WHILE)
+    store.data = first
+    store.add(tokenRecord('a'))
+    await clock.advance(A_WHILE)
+    expect([verdict(replica, 'a'), replica.status().state]).toEqual(['revoked', 'replaced'])
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    store.create('fourth', ['third'])
+    await clock.advance(A_WHILE)
+    expect(jtiListIn(store)).toEqual(['a'])
+  })
+
+  test('and the copy has no room for it: it stays refused, and is written back as soon as there is room', async () => {
+    const { store, clock, start } = processes()
+    store.create('first')
+    const first = store.data
+    const replica = start({ max: 3 })
+    await replica.ready()
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    store.create('second', ['first'])
+    for (const jti of ['s', 't']) store.add(tokenRecord(jti, clock.now() + 1))
+    await clock.advance(A_WHILE)
+    const second = store.data
+    store.data = first
+    for (const jti of ['a', 'b']) store.add(tokenRecord(jti))
+    await clock.advance(A_WHILE)
+    store.data = second
+    await clock.advance(A_WHILE)
+    expect(replica.status().state).toBe('full')
+    expect(['a', 'b'].map((jti) => verdict(replica, jti))).toEqual(['revoked', 'revoked'])
+    // Until the first two have lapsed, and the stream is read again.
+    await clock.advance(900)
+    expect(replica.status().state).toBe('current')
+    expect(jtiListIn(store).toSorted()).toEqual(['a', 'b', 's', 't'])
+  })
+})
+
+describe('another environment has its stream in the place of ours, and revokes something', () => {
+  test.each(NEXT)('%s: that gets nothing of it, and it stays refused', async (_, next) => {
+    const { store, clock, replica, second } = await restored()
+    store.data = new Map()
+    store.create('theirs', ['before theirs'])
+    await clock.advance(A_WHILE)
+    store.add(tokenRecord('a'))
+    await clock.advance(A_WHILE)
+    expect([verdict(replica, 'a'), replica.status().state]).toEqual(['revoked', 'replaced'])
+    next(store, second)
+    await clock.advance(A_WHILE)
+    expect([verdict(replica, 'a'), replica.status().state]).toEqual(['revoked', 'current'])
+    // Also not after the next loss.
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    store.create('last', ['first', 'second', 'third'])
+    await clock.advance(A_WHILE)
+    expect(replica.status().state).toBe('current')
+    expect([verdict(replica, 'a'), jtiListIn(store)]).toEqual(['revoked', []])
+  })
+
+  test('and one that an operator makes replaces both: then it is written back', async () => {
+    const { store, clock, replica } = await restored()
+    store.data = new Map()
+    store.create('theirs', ['before theirs'])
+    store.add(tokenRecord('a'))
+    await clock.advance(A_WHILE)
+    store.data = new Map()
+    store.create('before theirs')
+    store.add(tokenRecord('b'))
+    await clock.advance(A_WHILE)
+    store.data = new Map()
+    store.create('third', ['second', 'theirs'])
+    await clock.advance(A_WHILE)
+    expect(replica.status().state).toBe('current')
+    expect(jtisIn(store)).toEqual(new Set(['a', 'b']))
+  })
+
+  test('of more entries than there is room for: the process says so, and goes on as before when ours is back', async () => {
+    const { store, clock, start } = processes()
+    store.create('first')
+    const { data } = store
+    const replica = start({ max: 5, page: 3 })
+    await replica.ready()
+    store.data = new Map()
+    store.create('theirs')
+    for (let at = 0; at < 50; at += 1) store.add(tokenRecord(`t${at}`))
+    await clock.advance(A_WHILE)
+    expect(replica.status()).toMatchObject({ state: 'replaced', lastFailure: { reason: 'full' } })
+    expect([verdict(replica, 't0'), verdict(replica, 't49')]).toEqual(['revoked', 'unknown'])
+    store.data = data
+    await clock.advance(A_WHILE)
+    expect(replica.status().state).toBe('current')
+    expect([verdict(replica, 't0'), verdict(replica, 'b')]).toEqual(['revoked', 'valid'])
+    expect(jtiListIn(store)).toEqual([])
+  })
+})
+
+describe('of many streams', () => {
+  test('64 are told apart: what more revoke is refused, and moves nowhere', () => {
+    const clock = manualClock()
+    const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
+    for (let at = 0; at < 70; at += 1) others.take(identity(`s${at}`), [revoking(`t${at}`)])
+    const all = Array.from({ length: 70 }, (_, at) => at)
+    expect(all.filter((at) => !revokes(others, `t${at}`))).toEqual([])
+    const ours = identity('ours', ...all.map((at) => `s${at}`))
+    expect(others.moveTo(index, ours)).toEqual({ isLost: true, isFull: false })
+    expect(all.filter((at) => revokes(index, `t${at}`))).toEqual(all.slice(0, 64))
+    expect(all.filter((at) => revokes(others, `t${at}`))).toEqual(all.slice(64))
+    expect(others.moveTo(index, ours)).toEqual({ isLost: false, isFull: false })
+  })
+
+  test('those that have revoked nothing are forgotten first, the oldest before others', () => {
+    const clock = manualClock()
+    const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
+    others.take(identity('idle', 'x'), [])
+    others.take(identity('later', 'y'), [])
+    others.take(identity('x'), [revoking('a')])
+    others.take(identity('y'), [revoking('b')])
+    for (let at = 0; at < 60; at += 1) others.take(identity(`s${at}`), [revoking(`t${at}`)])
+    others.moveTo(index, identity('ours', 'idle', 'later'))
+    expect(['a', 'b'].map((jti) => revokes(index, jti))).toEqual([false, true])
+    expect(['a', 'b'].map((jti) => revokes(others, jti))).toEqual([true, false])
+  })
+
+  test('all have room for as many entries as one, and a page', () => {
+    const others = createOthers(3, manualClock())
+    const takes = ['a', 'b', 'c', 'd', 'e'].map((each) =>
+      others.take(identity(each), [revoking(each)]),
+    )
+    expect(takes.map(({ isFull }) => isFull)).toEqual([false, false, false, true, true])
+    expect(['c', 'd'].map((jti) => revokes(others, jti))).toEqual([true, false])
+  })
+
+  test('two that name each other have an end', () => {
+    const clock = manualClock()
+    const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
+    others.take(identity('x', 'y'), [revoking('a')])
+    others.take(identity('y', 'x'), [revoking('b')])
+    others.moveTo(index, identity('ours', 'x'))
+    expect(['a', 'b'].map((jti) => revokes(index, jti))).toEqual([true, true])
+  })
+})
