@@ -57,6 +57,11 @@ export interface LocalRevocations extends Revocations, RevocationWriter {
   hasRoomFor(entries: Iterable<RevocationEntry>): boolean
   /** The number of entries. Entries that are no longer needed count until they are removed. */
   readonly size: number
+  /**
+   * All entries, one after the other, each made when it is asked for: so many can be read without holding up the event loop. Those that
+   * are there from beginning to end come; what is added or removed meanwhile may come or not.
+   */
+  entries(): IterableIterator<RevocationEntry>
   /** All entries, as JSON: for the option `snapshot` of the next process. */
   toSnapshot(): RevocationsSnapshot
 }
@@ -117,6 +122,7 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
     get size() {
       return list.size
     },
+    entries: () => list.entries(),
     toSnapshot: () => ({ version: 1, entries: [...list.entries()] }),
   })
 }

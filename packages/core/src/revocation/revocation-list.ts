@@ -25,7 +25,7 @@ export interface RevocationList {
   readonly size: number
   /** @param digest Of the token. Without it, one that was revoked by it counts as valid. */
   isRevoked(claims: Claims, now: number, digest: string | undefined): boolean
-  entries(): Iterable<RevocationEntry>
+  entries(): IterableIterator<RevocationEntry>
 }
 
 /** Entries. With fewer it is not worthwhile to look for those that have lapsed. */

@@ -35,6 +35,10 @@ function tokenOf(jti: string, exp?: number) {
   return { iss, jti, ...(exp === undefined ? {} : { exp }) }
 }
 
+function jtisOf(entries: Iterable<RevocationEntry>) {
+  return Array.from(entries, (entry) => (entry.type === 'token' ? entry.jti : entry.type))
+}
+
 describe('a revoked token', () => {
   test('is that of the issuer with that jti, and no other', async () => {
     const { revocations } = made()
@@ -436,6 +440,53 @@ test('a clock that is set back makes nothing be forgotten early', async () => {
   clock.set(NOW - 1_000_000)
   await clock.advance(2000)
   await expect(revocations.revoke({ jti: 'two' })).rejects.toThrow(RangeError)
+})
+
+describe('entries that are read one after the other', () => {
+  test('are those of a snapshot', () => {
+    const { revocations } = made()
+    revocations.load([
+      { type: 'token', iss, jti: 'one', exp: NOW + 10 },
+      { type: 'digest', digest: 'd'.repeat(43) },
+      { type: 'issued_before', iss, sub: 'ann', time: 6 },
+    ])
+    expect([...revocations.entries()]).toEqual(revocations.toSnapshot().entries)
+    expect([...made().revocations.entries()]).toEqual([])
+  })
+
+  test('are made when they are asked for, and can be read by two at once', () => {
+    const { revocations } = made()
+    revocations.load(['one', 'two', 'three'].map((jti) => ({ type: 'token', jti })))
+    const [some, others] = [revocations.entries(), revocations.entries()]
+    expect(some.next()).toMatchObject({ value: { jti: 'one' } })
+    expect(jtisOf(others)).toEqual(['one', 'two', 'three'])
+    expect(jtisOf(some)).toEqual(['two', 'three'])
+  })
+
+  test('come though others are added and removed meanwhile', async () => {
+    const { clock, revocations } = made()
+    const lasting = Array.from({ length: 2000 }, (_, at) => `t${at}`)
+    revocations.load(
+      lasting.flatMap((jti): RevocationEntry[] => [
+        { type: 'token', ...tokenOf(jti) },
+        { type: 'token', ...tokenOf(`${jti} for a while`, NOW + 1) },
+      ]),
+    )
+    const reading = revocations.entries()
+    const read = Array.from({ length: 1000 }, () => jtisOf([reading.next().value])).flat()
+    await clock.advance(1000)
+    revocations.load(
+      Array.from({ length: 2000 }, (_, at): RevocationEntry => ({
+        type: 'token',
+        jti: `new ${at}`,
+      })),
+    )
+    expect(revocations.size).toBe(4000)
+    read.push(...jtisOf(reading))
+    expect(new Set(read).size).toBe(read.length)
+    const seen = new Set(read)
+    expect(lasting.filter((jti) => !seen.has(jti))).toEqual([])
+  })
 })
 
 describe('a snapshot', () => {

@@ -11,6 +11,7 @@ import type { Identity } from '../store/record.ts'
 import type { StreamEntry } from '../store/stream-replies.ts'
 import { fill, type Moved } from './filling.ts'
 import type { Batch } from './replica-state.ts'
+import { slicesOf } from './slices.ts'
 
 // What other streams than the followed one revoke. It is refused, which is safe, and kept by the identity of its stream: one that the
 // followed one replaces may come back by a fail-over, and what is revoked there is ours.
@@ -24,7 +25,7 @@ export interface Others {
   /** @param identity Of the stream that has the entries. */
   take(identity: Identity, entries: readonly StreamEntry[]): Batch
   /** What was revoked in streams that the followed one replaces goes on to count there, but for what it has no room for, which is still refused here. */
-  moveTo(index: LocalRevocations, followed: Identity): Moved
+  moveTo(index: Pick<LocalRevocations, 'load'>, followed: Identity): Promise<Moved>
 }
 
 interface Other {
@@ -77,7 +78,7 @@ export function createOthers(max: number, clock: Clock): Others {
       for (const other of streams.values()) size += other.revoked.size
       return size < max ? fill(revoked, entries) : FULL
     },
-    moveTo(index, followed) {
+    async moveTo(index, followed) {
       revokedBy(followed)
       let isFull = false
       let isLost = false
@@ -85,7 +86,7 @@ export function createOthers(max: number, clock: Clock): Others {
         const other = streams.get(id)
         if (other === undefined || other.revoked.size === 0) continue
         isLost = true
-        if (hasLoaded(index, other.revoked)) streams.set(id, { ...other, revoked: begin() })
+        if (await hasLoaded(index, other.revoked)) streams.set(id, { ...other, revoked: begin() })
         else isFull = true
       }
       return { isLost, isFull }
@@ -109,9 +110,12 @@ function withReplaced(
 }
 
 /** Whether there was room for all of it. */
-function hasLoaded(index: LocalRevocations, revoked: LocalRevocations): boolean {
+async function hasLoaded(
+  index: Pick<LocalRevocations, 'load'>,
+  revoked: LocalRevocations,
+): Promise<boolean> {
   try {
-    index.load(revoked.toSnapshot().entries)
+    for await (const slice of slicesOf(revoked.entries())) index.load(slice)
     return true
   } catch {
     return false

@@ -159,7 +159,7 @@ async function readAll(
   })
   if (typeof reading === 'string') return reading
   // What this stream has not is of the one before: it may be in nobody else's hands.
-  const moved = [replica.ahead.moveTo(replica.index), moveOthers(replica, reading.identity)]
+  const moved = [replica.ahead.moveTo(replica.index), await moveOthers(replica, reading.identity)]
   const took = clock.monotonic() - began.monotonic
   const isLost = moved.some((each) => each.isLost)
   const load = { trigger, word, knew, isLost, began, took }
@@ -198,9 +198,9 @@ function otherIn({ state }: Replica, identity: Identity | undefined): Identity |
   return adopt(state().identity, identity).store === 'replaced' ? identity : undefined
 }
 
-function moveOthers(replica: Replica, identity: Identity | undefined): Moved {
+async function moveOthers(replica: Replica, identity: Identity | undefined): Promise<Moved> {
   const isOurs = identity !== undefined && otherIn(replica, identity) === undefined
-  return isOurs ? replica.others.moveTo(replica.index, identity) : NOTHING_MOVED
+  return isOurs ? await replica.others.moveTo(replica.index, identity) : NOTHING_MOVED
 }
 
 /**

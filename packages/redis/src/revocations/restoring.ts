@@ -111,8 +111,8 @@ export function covers(
 
 /** Entries of a page that is appended. */
 const WRITTEN = 500
-/** Of those that are known, how many are looked at in one turn of the event loop. */
-const LOOKED = 20_000
+/** Of those that are known, how many are read, or looked at, in one turn of the event loop. */
+export const SLICE = 20_000
 
 /** The next page of what the stream lacks. @param at Where to look on. @returns Where to look on after it. */
 export function lackingFrom(
@@ -124,7 +124,7 @@ export function lackingFrom(
   const page: RevocationEntry[] = []
   let next = at
   // No further than the page is full: the same ones would be looked at again for each page.
-  for (const each of known.slice(at, at + LOOKED)) {
+  for (const each of known.slice(at, at + SLICE)) {
     if (page.length === WRITTEN) break
     if (!hasLapsed(each, now) && !covers(seen, each)) page.push(each)
     next += 1

@@ -19,13 +19,14 @@ import { fill } from './filling.ts'
 import type { ReplicaState } from './following.ts'
 import { afterWriteBack, afterWriteFailure } from './replica-state.ts'
 import { CLOCK_DIFFERENCE, isOwed, lackingFrom } from './restoring.ts'
+import { allOf } from './slices.ts'
 
 // Appends what this process knows and the stream lacks, after a loss or a fail-over. Whether it must is decided in `restoring.ts`.
 
 export interface WriteBackParts {
   readonly connect: Connect
   readonly key: string
-  readonly index: LocalRevocations
+  readonly index: Pick<LocalRevocations, 'entries'>
   readonly clock: Clock
   readonly maxStaleness: number
   /** The name of this process. */
@@ -151,7 +152,11 @@ async function writeLacking(
   for (;;) {
     const read = await readOn(stream, state, seen, after)
     after = read.last
-    known ??= begunAt(random(), index.toSnapshot().entries)
+    if (known === undefined) {
+      known = begunAt(random(), await allOf(index.entries()))
+      // What came meanwhile is not to be written again.
+      continue
+    }
     const { page, next } = lackingFrom(known, at, seen, now())
     at = next
     await writePage(stream, parts, page, count)

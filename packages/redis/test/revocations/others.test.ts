@@ -255,20 +255,20 @@ describe('another environment has its stream in the place of ours, and revokes s
 })
 
 describe('of many streams', () => {
-  test('64 are told apart: what more revoke is refused, and moves nowhere', () => {
+  test('64 are told apart: what more revoke is refused, and moves nowhere', async () => {
     const clock = manualClock()
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
     for (let at = 0; at < 70; at += 1) others.take(identity(`s${at}`), [revoking(`t${at}`)])
     const all = Array.from({ length: 70 }, (_, at) => at)
     expect(all.filter((at) => !revokes(others, `t${at}`))).toEqual([])
     const ours = identity('ours', ...all.map((at) => `s${at}`))
-    expect(others.moveTo(index, ours)).toEqual({ isLost: true, isFull: false })
+    expect(await others.moveTo(index, ours)).toEqual({ isLost: true, isFull: false })
     expect(all.filter((at) => revokes(index, `t${at}`))).toEqual(all.slice(0, 64))
     expect(all.filter((at) => revokes(others, `t${at}`))).toEqual(all.slice(64))
-    expect(others.moveTo(index, ours)).toEqual({ isLost: false, isFull: false })
+    expect(await others.moveTo(index, ours)).toEqual({ isLost: false, isFull: false })
   })
 
-  test('those that have revoked nothing are forgotten first, the oldest before others', () => {
+  test('those that have revoked nothing are forgotten first, the oldest before others', async () => {
     const clock = manualClock()
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
     others.take(identity('idle', 'x'), [])
@@ -276,7 +276,7 @@ describe('of many streams', () => {
     others.take(identity('x'), [revoking('a')])
     others.take(identity('y'), [revoking('b')])
     for (let at = 0; at < 60; at += 1) others.take(identity(`s${at}`), [revoking(`t${at}`)])
-    others.moveTo(index, identity('ours', 'idle', 'later'))
+    await others.moveTo(index, identity('ours', 'idle', 'later'))
     expect(['a', 'b'].map((jti) => revokes(index, jti))).toEqual([false, true])
     expect(['a', 'b'].map((jti) => revokes(others, jti))).toEqual([true, false])
   })
@@ -290,12 +290,12 @@ describe('of many streams', () => {
     expect(['c', 'd'].map((jti) => revokes(others, jti))).toEqual([true, false])
   })
 
-  test('two that name each other have an end', () => {
+  test('two that name each other have an end', async () => {
     const clock = manualClock()
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
     others.take(identity('x', 'y'), [revoking('a')])
     others.take(identity('y', 'x'), [revoking('b')])
-    others.moveTo(index, identity('ours', 'x'))
+    await others.moveTo(index, identity('ours', 'x'))
     expect(['a', 'b'].map((jti) => revokes(index, jti))).toEqual([true, true])
   })
 })
