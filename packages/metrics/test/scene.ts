@@ -19,6 +19,7 @@ const STATUS: RedisRevocationsStatus = {
   unreadable: 0,
   restoration: undefined,
   writtenBack: 0,
+  writeBackFailure: undefined,
   firstUnreadable: undefined,
   foreign: 0,
   failures: 4,

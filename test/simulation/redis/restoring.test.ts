@@ -138,11 +138,10 @@ describeWithRedis('a stream that is lost', () => {
     await until('missing', () => reader.revocations.status().state === 'missing')
     await writer[Symbol.asyncDispose]()
     await operate(server, `create --replaces ${String(data['id'])}`)
-    await until('tried', () => reader.revocations.status().restoration?.failure !== undefined)
-    expect(reader.revocations.status().restoration).toMatchObject({
-      former: 'current',
-      isWritten: false,
-      failure: expect.stringContaining('NOPERM') as string,
+    await until('tried', () => reader.revocations.status().writeBackFailure !== undefined)
+    expect(reader.revocations.status()).toMatchObject({
+      restoration: { former: 'current', isWritten: false },
+      writeBackFailure: { reason: 'refused', detail: expect.stringContaining('NOPERM') as string },
     })
     await until('said', async () => {
       const { data: seen } = await operate(server, 'restore')

@@ -57,8 +57,8 @@ export interface ReplicaState {
   readonly settled: number
   /** How many entries were written back. */
   readonly written: number
-  /** Why that failed the last time. */
-  readonly writeFailure: RevocationStoreError | undefined
+  /** That it failed the last time. */
+  readonly writeFailure: Failure | undefined
   readonly unreadable: Skipped
   /** Records without `v`: somebody else's. */
   readonly foreign: Skipped

@@ -169,8 +169,9 @@ export function afterWriteFailure(
   state: ReplicaState,
   error: RevocationStoreError,
   entries: number,
+  at: Instant,
 ): ReplicaState {
-  return { ...state, written: state.written + entries, writeFailure: error }
+  return { ...state, written: state.written + entries, writeFailure: { error, at } }
 }
 
 function withSkipped(state: ReplicaState, { unreadable, foreign }: Batch): ReplicaState {

@@ -27,13 +27,17 @@ export interface RedisRevocationsStatus {
          * also if it had got no answer for half of `maxStaleness`. `undefined`: it did not follow it.
          */
         readonly former: RevocationsMessage['state'] | undefined
-        /** Whether this process has written back what it knows, and what has prevented that the last time. */
+        /** Whether this process has written back what it knows. */
         readonly isWritten: boolean
-        readonly failure: string | undefined
       }
     | undefined
   /** How many entries this process has written back since it follows the stream, after a loss or a fail-over. */
   readonly writtenBack: number
+  /**
+   * Why it could not the last time, and `undefined` as soon as it has. Nothing else in `status()` shows that after a fail-over. What this
+   * process alone knows is lost when it ends.
+   */
+  readonly writeBackFailure: RedisRevocationsStatus['lastFailure']
   /** The id of the last entry that was read. */
   readonly position: string | undefined
   /** The number of entries, at most `max`. Entries that are no longer needed count until they are removed. */
@@ -70,18 +74,24 @@ export function statusOf(
     foundIdentity: position?.reported.identity,
     restoration: restorationOf(state),
     writtenBack: state.written,
+    writeBackFailure: said(state.writeFailure, now),
     position: position?.read.last,
     entries,
     unreadable: unreadable.count,
     firstUnreadable: unreadable.first,
     foreign: foreign.count,
     failures,
-    lastFailure: lastFailure && {
-      reason: lastFailure.error.reason,
-      detail: lastFailure.error.message,
-      age: elapsed(lastFailure.at, now),
-    },
+    lastFailure: said(lastFailure, now),
   }
+}
+
+function said(
+  failure: ReplicaState['lastFailure'],
+  now: Instant,
+): RedisRevocationsStatus['lastFailure'] {
+  if (failure === undefined) return undefined
+  const { error, at } = failure
+  return { reason: error.reason, detail: error.message, age: elapsed(at, now) }
 }
 
 function restorationOf({
@@ -89,11 +99,10 @@ function restorationOf({
   former,
   losses,
   settled,
-  writeFailure,
 }: ReplicaState): RedisRevocationsStatus['restoration'] {
   if (!isRestoring) return undefined
   const isWritten = former !== undefined && losses === settled
-  return { former, isWritten, failure: writeFailure?.message }
+  return { former, isWritten }
 }
 
 /** Why a replica cannot say that a token was not revoked, in words for developers; `undefined` if it can. */

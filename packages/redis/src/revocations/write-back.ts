@@ -109,7 +109,7 @@ export function createWriteBack(parts: WriteBackParts): { look(): void; close():
       if (ending.signal.aborted) return failure
       const { reason, message: detail } = failure
       const told = { event: 'failure', reason, detail } as const
-      replace(afterWriteFailure(state(), failure, count.entries), told)
+      replace(afterWriteFailure(state(), failure, count.entries, instant(clock)), told)
       return failure
     } finally {
       ending.signal.removeEventListener('abort', end)

@@ -121,7 +121,10 @@ describe('a stream that replaces a lost one', () => {
       restoration: {
         former: 'current',
         isWritten: false,
-        failure: 'the store of revocations refused: NOPERM, the user lacks a permission',
+      },
+      writeBackFailure: {
+        reason: 'refused',
+        detail: 'the store of revocations refused: NOPERM, the user lacks a permission',
       },
     })
     const { data: said } = await operate('restore')
@@ -625,7 +628,11 @@ describe('a fail-over that loses entries under the same identity', () => {
     const before = store.connections()
     await clock.advance(3600)
     unsubscribe('portcullis:revocations', listen)
-    expect(reader.status().state).toBe('current')
+    expect(reader.status()).toMatchObject({
+      state: 'current',
+      writeBackFailure: { reason: 'refused', age: expect.any(Number) as number },
+      failures: 0,
+    })
     expect(told).toContainEqual(
       expect.objectContaining({
         event: 'failure',
@@ -636,6 +643,9 @@ describe('a fail-over that loses entries under the same identity', () => {
     )
     // An attempt takes a second.
     expect(store.connections() - before).toBeLessThan(400)
+    way.forbidden.clear()
+    await clock.advance(3600)
+    expect(reader.status()).toMatchObject({ writtenBack: 1, writeBackFailure: undefined })
   })
 
   test('and the former primary acknowledges a revocation when its process reads the new one already: it is repeated there', async () => {
