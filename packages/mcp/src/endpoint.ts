@@ -11,7 +11,7 @@ import { callListener, debug } from '@portcullis/kit/report'
 
 import { type AuthInfo, authInfoOf } from './auth-info.ts'
 import { requirementsOf } from './call.ts'
-import type { CheckedOptions } from './options.ts'
+import type { CheckedOptions } from './checked-options.ts'
 import { createOwners } from './owner.ts'
 import { createSessions } from './sessions.ts'
 

@@ -8,9 +8,10 @@ import { own, ownMembers } from '@portcullis/kit/options'
 import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'
 import { bodyOf, copyOf, readBody } from './call.ts'
+import { type CheckedOptions, checkEndpointOptions } from './checked-options.ts'
 import { type Admission, createEndpoint } from './endpoint.ts'
 import { isEventStream } from './event-stream.ts'
-import { type CheckedOptions, checkEndpointOptions, type EndpointOptions } from './options.ts'
+import type { EndpointOptions } from './options.ts'
 import { hasLeft, watchHead } from './response-head.ts'
 
 // The endpoint for Express 5 and 4, and for every server of `node:http`: how it is given a request, and how it answers.

@@ -4,9 +4,10 @@ import { ownMembers } from '@portcullis/kit/options'
 import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'
 import { readBody } from './call.ts'
+import { type CheckedOptions, checkEndpointOptions } from './checked-options.ts'
 import { type Admission, createEndpoint } from './endpoint.ts'
 import { isEventStream, untilEnded } from './event-stream.ts'
-import { type CheckedOptions, checkEndpointOptions, type EndpointOptions } from './options.ts'
+import type { EndpointOptions } from './options.ts'
 
 // The endpoint for the platform's `Request` and `Response`: Hono, Cloudflare Workers, Deno, Bun.
 

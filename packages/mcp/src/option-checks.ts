@@ -7,7 +7,7 @@ import {
   urlComplaint,
 } from '@portcullis/kit/options'
 
-// What single options of an endpoint must be. The options themselves, and what must fit together, are in `options.ts`.
+// What single options of an endpoint must be. The options together are judged in `checked-options.ts`.
 
 const isAny: OptionCheck = (value) =>
   hasMethods(value, 'isMetBy') ? undefined : "must be a requirement, such as scope('tools')"

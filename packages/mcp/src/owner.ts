@@ -2,7 +2,7 @@ import type { Auth, Verifier } from '@portcullis/core'
 import { ownerOf, proverOf, type TokenOwner } from '@portcullis/core/adapter'
 import { warn } from '@portcullis/kit/report'
 
-import type { CheckedOptions } from './options.ts'
+import type { CheckedOptions } from './checked-options.ts'
 
 // Whose the token of a request is: as core says it, or the function of the user's.
 

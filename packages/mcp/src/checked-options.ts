@@ -1,0 +1,154 @@
+import {
+  type GuardOptions,
+  type ProtectedResourceMetadata,
+  protectedResourceMetadata,
+  type Requirement,
+  type Verifier,
+} from '@portcullis/core'
+import {
+  checkGuardOptions,
+  checkRequirementList,
+  type ClientAudience,
+} from '@portcullis/core/adapter'
+import { isJsonObject } from '@portcullis/kit/json'
+import { checkIssuer, endpointReader } from '@portcullis/kit/metadata'
+import {
+  checkOptions,
+  countUpTo,
+  hasMethods,
+  isClock,
+  isFunction,
+  isText,
+  isTextList,
+  ownMembers,
+} from '@portcullis/kit/options'
+
+import { audienceOf, checkAudiences, isAudience } from './audience.ts'
+import {
+  isPath,
+  isRequirement,
+  isScope,
+  isScopes,
+  isServers,
+  isSessions,
+  isTools,
+} from './option-checks.ts'
+import type { EndpointOptions } from './options.ts'
+import type { SessionLimits } from './sessions.ts'
+
+// The options of an endpoint as it uses them: checked at start-up, with their defaults.
+
+export interface CheckedOptions extends Pick<
+  EndpointOptions<never>,
+  'resource' | 'requirement' | 'owner' | 'onForeignSession' | 'onSessionEnd' | 'clock'
+> {
+  readonly audience: readonly string[]
+  /** In place of an audience that is missing. */
+  readonly clients: ClientAudience | undefined
+  readonly metadata: ProtectedResourceMetadata
+  /** For `authenticateRequest`. */
+  readonly guard: GuardOptions<never>
+  readonly tools: ReadonlyMap<string, Requirement> | undefined
+  readonly path: string
+  readonly clientIdClaims: readonly string[]
+  readonly sessions: SessionLimits | undefined
+  readonly maxBodySize: number
+}
+
+/** @throws TypeError for a wrong, misspelt or missing option, and for a verifier that does not compare `aud` with the resource. */
+export function checkEndpointOptions(
+  factory: string,
+  verifier: Verifier<unknown>,
+  options: EndpointOptions<never>,
+  form: string,
+): CheckedOptions {
+  if (!hasMethods(verifier, 'verify')) {
+    throw new TypeError(`${factory}: the first argument must be a verifier`)
+  }
+  checkOptions(factory, options, {
+    resource: isText,
+    authorizationServers: isServers,
+    audience: isAudience,
+    requirement: isRequirement,
+    tools: isTools,
+    scope: isScope,
+    scopes: isScopes,
+    name: isText,
+    documentation: isText,
+    path: isPath,
+    clientIdClaims: isTextList,
+    sessions: isSessions,
+    owner: isFunction,
+    onForeignSession: isFunction,
+    onSessionEnd: isFunction,
+    maxBodySize: countUpTo(67_108_864),
+    clock: isClock,
+    // `checkGuardOptions` knows what these must be.
+    dpop: () => undefined,
+    mutualTls: () => undefined,
+    onRefusal: isFunction,
+    realm: () => undefined,
+  })
+  const stated = ownMembers(options)
+  const { resource, requirement, tools } = stated
+  for (const name of ['resource', 'authorizationServers'] as const) {
+    if (stated[name] === undefined) throw new TypeError(`${factory}: ${name} must be stated`)
+  }
+  const requirements = [requirement ?? [], ...Object.values(tools ?? {})].flat()
+  if (requirements.length > 0) checkRequirementList(factory, requirements)
+  for (const server of stated.authorizationServers) {
+    checkIssuer(server, false, endpointReader(factory, '', '', false))
+  }
+  const metadata = metadataOf(stated)
+  const clientIdClaims = [...(stated.clientIdClaims ?? ['client_id', 'azp'])]
+  const { audience, clients } = audienceOf(stated, clientIdClaims)
+  checkAudiences(factory, verifier, audience, clients !== undefined)
+  const { max = 10_000, maxPerUser = 100 } = ownMembers(stated.sessions || {})
+  return {
+    resource,
+    audience,
+    clients,
+    metadata,
+    guard: guardOf(verifier, stated, metadata, form),
+    requirement,
+    tools: tools && new Map(Object.entries(tools)),
+    path: stated.path ?? new URL(resource).pathname,
+    clientIdClaims,
+    sessions: stated.sessions === false ? undefined : { max, maxPerUser },
+    owner: stated.owner,
+    onForeignSession: stated.onForeignSession,
+    onSessionEnd: stated.onSessionEnd,
+    maxBodySize: stated.maxBodySize ?? 4_194_304,
+    clock: stated.clock,
+  }
+}
+
+function metadataOf(stated: EndpointOptions<never>): ProtectedResourceMetadata {
+  const { resource, authorizationServers, name, documentation } = stated
+  const scopes = stated.scopes ?? scopeOf(stated)?.split(' ')
+  return protectedResourceMetadata({ resource, authorizationServers, scopes, name, documentation })
+}
+
+/** What a token must have to be let in at all. */
+function scopeOf({ scope, requirement, audience }: EndpointOptions<never>): string | undefined {
+  if (scope !== undefined) return scope
+  const ofClients = isJsonObject(audience) ? audience['scope'] : ''
+  const needed = [requirement === undefined ? '' : (ownMembers(requirement).scope ?? ''), ofClients]
+  const scopes = new Set(needed.flatMap((each) => each.split(' ')).filter((each) => each !== ''))
+  return scopes.size === 0 ? undefined : [...scopes].join(' ')
+}
+
+function guardOf(
+  verifier: Verifier<unknown>,
+  stated: EndpointOptions<never>,
+  resourceMetadata: ProtectedResourceMetadata,
+  form: string,
+): GuardOptions<never> {
+  const { dpop, mutualTls, onRefusal, realm } = stated
+  const scope = scopeOf(stated)
+  return checkGuardOptions<GuardOptions<never>>(
+    verifier,
+    { dpop, mutualTls, onRefusal, realm, scope, resourceMetadata, respond: 'problem' },
+    form,
+  )
+}
