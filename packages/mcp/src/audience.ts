@@ -1,7 +1,7 @@
 import type { Verifier } from '@portcullis/core'
 import { audiencesOf, type ClientAudience } from '@portcullis/core/adapter'
 import { isJsonObject } from '@portcullis/kit/json'
-import { isText, isTextList, type OptionCheck } from '@portcullis/kit/options'
+import { isText, isTextList, type OptionCheck, ownMembers } from '@portcullis/kit/options'
 
 import { isScope } from './option-checks.ts'
 
@@ -13,7 +13,7 @@ export const isAudience: OptionCheck = (value) => {
       ? undefined
       : 'must be a string, a list of strings, or { clientIds, scope }'
   }
-  const { clientIds, scope, ...others } = value
+  const { clientIds, scope, ...others } = ownMembers(value)
   const isWhole = isTextList(clientIds) === undefined && isScope(scope) === undefined
   return isWhole && Object.keys(others).length === 0
     ? undefined
@@ -44,7 +44,7 @@ export function audienceOf(
   const isRoot = pathname === '/' && search === ''
   const names = isRoot ? [...new Set([resource, origin, `${origin}/`])] : [resource]
   if (audience === undefined) return { audience: names, clients: undefined }
-  const { clientIds, scope } = audience
+  const { clientIds, scope } = ownMembers(audience)
   return { audience: names, clients: { clientIds: [...clientIds], clientIdClaims, scope } }
 }
 

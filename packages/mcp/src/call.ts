@@ -79,20 +79,33 @@ const FATAL = ownMembers({ fatal: true })
  * Each requirement names the scopes of all: a client that is asked for a log-in, or for one scope, alone may come back with a token that
  * lacks what it had before.
  * @param body `undefined` for a request without one.
+ * @param letIn What a token must have beside that: the scope that stands for an audience.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#runtime-insufficient-scope-errors
  */
 export function requirementsOf(
   body: object | undefined,
   base: Requirement | undefined,
   tools: ReadonlyMap<string, Requirement> | undefined,
+  letIn: string | undefined,
 ): readonly Requirement[] {
   // Revisions before 2025-06-18 may send several messages in a list.
   const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
   const called = new Set(messages.flatMap((message) => tools?.get(toolOf(message) ?? '') ?? []))
-  const needed = [base ?? [], ...called].flat().flatMap(flatten)
-  const scopes = new Set(needed.flatMap((each) => own(each, 'scope')?.split(' ') ?? []))
-  const scope = [...scopes].join(' ')
+  const ofAll = base === undefined ? [] : flatten(base)
+  const ofTools = [...called].flatMap(flatten)
+  const scope = joined([...scopesIn(ofAll), letIn, ...scopesIn(ofTools)])
+  const needed = [...ofAll, ...ofTools]
   return needed.map((each) => (isMetByAsking(each) ? naming(scope, each) : each))
+}
+
+function scopesIn(requirements: readonly Requirement[]): readonly (string | undefined)[] {
+  return requirements.map((each) => own(each, 'scope'))
+}
+
+/** All scopes of these lists, each once. */
+export function joined(lists: readonly (string | undefined)[]): string {
+  const scopes = lists.flatMap((each) => each?.split(' ') ?? [])
+  return [...new Set(scopes)].filter((each) => each !== '').join(' ')
 }
 
 /** Of what a claim or a function decides, no scope in the challenge would help. */

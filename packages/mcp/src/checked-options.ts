@@ -10,7 +10,7 @@ import {
   checkRequirementList,
   type ClientAudience,
 } from '@portcullis/core/adapter'
-import { isJsonObject } from '@portcullis/kit/json'
+import { isJsonObject, textMember } from '@portcullis/kit/json'
 import { checkIssuer, endpointReader } from '@portcullis/kit/metadata'
 import {
   checkOptions,
@@ -24,6 +24,7 @@ import {
 } from '@portcullis/kit/options'
 
 import { audienceOf, checkAudiences, isAudience } from './audience.ts'
+import { joined } from './call.ts'
 import {
   isPath,
   isRequirement,
@@ -129,13 +130,12 @@ function metadataOf(stated: EndpointOptions<never>): ProtectedResourceMetadata {
   return protectedResourceMetadata({ resource, authorizationServers, scopes, name, documentation })
 }
 
-/** What a token must have to be let in at all. */
+/** What the first challenge asks for. Without the scope that stands for an audience, no token of such a client would ever be let in. */
 function scopeOf({ scope, requirement, audience }: EndpointOptions<never>): string | undefined {
-  if (scope !== undefined) return scope
-  const ofClients = isJsonObject(audience) ? audience['scope'] : ''
-  const needed = [requirement === undefined ? '' : (ownMembers(requirement).scope ?? ''), ofClients]
-  const scopes = new Set(needed.flatMap((each) => each.split(' ')).filter((each) => each !== ''))
-  return scopes.size === 0 ? undefined : [...scopes].join(' ')
+  const ofAll = requirement === undefined ? undefined : ownMembers(requirement).scope
+  const letIn = isJsonObject(audience) ? textMember(audience, 'scope') : undefined
+  const scopes = joined([scope ?? ofAll, letIn])
+  return scopes === '' ? undefined : scopes
 }
 
 function guardOf(

@@ -89,7 +89,7 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
     },
     admit,
     async authorize(subject, body) {
-      const needed = requirementsOf(body, requirement, tools)
+      const needed = requirementsOf(body, requirement, tools, clients?.scope)
       if (needed.length > 0) await authorizeRequest(subject, needed)
     },
     answered({ owner }, { begun, ended }) {

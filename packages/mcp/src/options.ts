@@ -29,7 +29,8 @@ export interface EndpointOptions<Subject = object> extends Pick<
   /**
    * What tokens for this server name in `aud`, whatever else their verifier accepts: one of these texts, letter by letter. For an
    * issuer that writes no `aud` (Cognito): `{ clientIds: ['app1'], scope: 'files/read' }`. Then a token without `aud` must be of one
-   * of these clients **and** have this scope, which no other resource may have. Never where clients can register themselves.
+   * of these clients **and** have this scope, which no other resource may have: all challenges ask for it. Never where clients can
+   * register themselves.
    * @default the resource; at the root of an origin with and without the slash
    * @see RFC 8707 section 2
    */

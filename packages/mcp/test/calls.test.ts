@@ -1,9 +1,16 @@
-import { acr, all, authenticatedWithin, scope } from '@portcullis/core'
+import {
+  acr,
+  all,
+  authenticatedWithin,
+  createVerifier,
+  scope,
+  type Verifier,
+} from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
 import { readBody } from '../src/call.ts'
 import { FORMS } from './forms.ts'
-import { bearer, CHALLENGE, PATH, starting } from './started.ts'
+import { bearer, CHALLENGE, issuer, METADATA, PATH, starting } from './started.ts'
 
 const call = (name: unknown, method = 'tools/call') =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { name, arguments: {} } })
@@ -94,6 +101,31 @@ describe.each(FORMS)('%s', (_form, create) => {
         expect(challenges.length).toBeLessThanOrEqual(2)
         expect(challenges.every((each) => each.endsWith('tools files:write'))).toBe(true)
         expect(claims).toEqual({ scope: 'tools files:write', acr: 'gold' })
+      }
+    })
+
+    test('the scope that stands for an audience is in each challenge, so that a client which gets what they ask for is let in', async () => {
+      const accepting: Verifier<unknown> = {
+        verify: async (token) =>
+          await createVerifier({ ...issuer.verifierOptions, audience: null }).verify(token),
+        ready: async () => {},
+      }
+      const audience = { clientIds: ['agent'], scope: 'files/read' }
+      for (const stated of [{}, { scope: 'tools' }]) {
+        await using api = await start({ tools, audience, ...stated }, { by: accepting })
+        let granted: string | undefined = ''
+        const challenges: string[] = []
+        for (let round = 0; round < 6; round++) {
+          const headers = await bearer({ aud: undefined, scope: granted })
+          const answer = await api.ask(PATH, { method: 'POST', headers, body: call('write') })
+          if (answer.status === 200) break
+          const challenge = answer.headers.get('www-authenticate') ?? ''
+          granted = /[ ,]scope="([^"]*)"/.exec(challenge)?.[1]
+          challenges.push(`${answer.status} ${granted}`)
+        }
+        expect(challenges).toEqual(['401 tools files/read', '403 tools files/read files:write'])
+        const metadata = (await (await api.ask(METADATA)).json()) as Record<string, unknown>
+        expect(metadata['scopes_supported']).toEqual(['tools', 'files/read'])
       }
     })
 

@@ -90,6 +90,11 @@ describe.each(FORMS)('%s', (name, create) => {
       /must have clientIds/,
     ],
     ['a scope without clients', { ...stated, audience: { scope: 'a' } }, /must have clientIds/],
+    [
+      'clients with an inherited scope',
+      { ...stated, audience: { __proto__: { scope: 'a' }, clientIds: ['a'] } },
+      /must have clientIds/,
+    ],
     ['no client', { ...stated, audience: { clientIds: [], scope: 'a' } }, /must have clientIds/],
     [
       'clients with more',
