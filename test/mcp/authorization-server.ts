@@ -30,18 +30,27 @@ export interface AuthorizationServer extends Served {
   user: User
 }
 
+interface Issued {
+  readonly form: 'jwt' | 'opaque'
+  readonly ttl: number
+  /** What its access tokens name, whatever resource a client has asked for. By default that resource. */
+  readonly audience: string | undefined
+}
+
 /** @param tokens The form of its access tokens. Their scopes are whatever a client asks for. */
 export async function startAuthorizationServer({
   tokens = 'jwt',
   ttl = 600,
+  audience,
 }: {
-  readonly tokens?: 'jwt' | 'opaque'
-  readonly ttl?: number
+  readonly tokens?: Issued['form']
+  readonly ttl?: Issued['ttl']
+  readonly audience?: Issued['audience']
 } = {}): Promise<AuthorizationServer> {
   const asked: URLSearchParams[] = []
   const state = { user: { name: 'ada', agreesTo: 'all' } as User }
   const served = await serve(async (url) => {
-    const provider = await createProvider(url, tokens, ttl)
+    const provider = await createProvider(url, { form: tokens, ttl, audience })
     return listenerOf(provider, asked, () => state.user)
   })
   return Object.assign(state, {
@@ -53,7 +62,7 @@ export async function startAuthorizationServer({
 
 const SCOPES = 'tools files:write'
 
-async function createProvider(url: string, form: 'jwt' | 'opaque', ttl: number): Promise<Provider> {
+async function createProvider(url: string, { form, ttl, audience }: Issued): Promise<Provider> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const provider = new Provider(url, {
     clients: [
@@ -92,7 +101,7 @@ async function createProvider(url: string, form: 'jwt' | 'opaque', ttl: number):
         useGrantedResource: () => true,
         getResourceServerInfo: (_context, resource) => ({
           scope: SCOPES,
-          audience: resource,
+          audience: audience ?? resource,
           accessTokenFormat: form,
           ...(form === 'jwt' ? { jwt: { sign: { alg: 'ES256' as const } } } : {}),
         }),
