@@ -41,13 +41,25 @@ interface Connection {
 
 export type Major = 1 | 2
 
+interface AgentOptions {
+  /** Whether its tokens are bound to a key of its own. The first major of the SDK cannot do that. */
+  readonly proves?: boolean
+  /** What the authorization server knows it by. */
+  readonly clientId?: string | undefined
+  /** What it and the browser of its user reach others by. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
 /**
  * @param major Of the SDK. With 2 it speaks the revision 2026-07-28 where the server does.
- * @param issuer The authorization server that knows it as `agent`. Without one it registers itself.
- * @param proves Whether its tokens are bound to a key of its own. The first major of the SDK cannot do that.
+ * @param issuer The authorization server that knows it. Without one it registers itself.
  */
-export function createAgent(major: Major, issuer?: string, proves = false): Agent {
-  const kept: Kept = issuer === undefined ? {} : { registered: { client_id: AGENT, issuer } }
+export function createAgent(
+  major: Major,
+  issuer?: string,
+  { proves = false, clientId = AGENT, fetch = globalThis.fetch }: AgentOptions = {},
+): Agent {
+  const kept: Kept = issuer === undefined ? {} : { registered: { client_id: clientId, issuer } }
   const session = proves ? DpopSession.create() : undefined
   const provider = providerOf(kept)
   const authProvider = session === undefined ? provider : { ...provider, dpop: () => session }
@@ -56,14 +68,14 @@ export function createAgent(major: Major, issuer?: string, proves = false): Agen
     const target = new URL(url)
     if (major === 1) {
       const client = new Client1({ name: 'agent', version: '1.0.0' })
-      const transport = new Transport1(target, { authProvider: authProvider })
+      const transport = new Transport1(target, { authProvider, fetch })
       return connectionOf(client, transport, async () => await client.connect(transport))
     }
     const client = new Client2(
       { name: 'agent', version: '1.0.0' },
       { versionNegotiation: { mode: 'auto' } },
     )
-    const transport = new Transport2(target, { authProvider })
+    const transport = new Transport2(target, { authProvider, fetch })
     return connectionOf(client, transport, async () => await client.connect(transport))
   }
 
@@ -71,7 +83,7 @@ export function createAgent(major: Major, issuer?: string, proves = false): Agen
     const { page } = kept
     if (page === undefined) throw new Error('nobody has asked the user to log in')
     delete kept.page
-    await connection.finish(await visit(page, REDIRECT))
+    await connection.finish(await visit(page, REDIRECT, fetch))
   }
 
   return {
@@ -82,7 +94,7 @@ export function createAgent(major: Major, issuer?: string, proves = false): Agen
         return await open(url)
       } catch (error) {
         if (kept.page === undefined) throw error
-        const transport = transportOf(major, url, authProvider)
+        const transport = transportOf(major, url, { authProvider, fetch })
         await logIn({ finish: finishing(transport) } as Connection)
         return await open(url)
       }
@@ -90,10 +102,15 @@ export function createAgent(major: Major, issuer?: string, proves = false): Agen
   }
 }
 
-function transportOf(major: Major, url: string, authProvider: OAuthClientProvider) {
-  return major === 1
-    ? new Transport1(new URL(url), { authProvider: authProvider })
-    : new Transport2(new URL(url), { authProvider })
+function transportOf(
+  major: Major,
+  url: string,
+  options: {
+    readonly authProvider: OAuthClientProvider
+    readonly fetch: typeof globalThis.fetch
+  },
+) {
+  return major === 1 ? new Transport1(new URL(url), options) : new Transport2(new URL(url), options)
 }
 
 function finishing(transport: Transport1 | Transport2) {

@@ -5,7 +5,11 @@
  *
  * @returns The query with which the browser comes back to the client.
  */
-export async function visit(start: URL, redirectUri: string): Promise<URLSearchParams> {
+export async function visit(
+  start: URL,
+  redirectUri: string,
+  fetch: typeof globalThis.fetch = globalThis.fetch,
+): Promise<URLSearchParams> {
   const cookies = new Map<string, string>()
   let url = start
   for (let hops = 0; hops < 20; hops++) {

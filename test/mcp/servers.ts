@@ -61,7 +61,8 @@ export interface McpServed extends Served {
   readonly resource: string
 }
 
-type Options = Omit<EndpointOptions, 'resource'>
+/** The resource is the URL where the server is, unless it is stated. */
+type Options = Omit<EndpointOptions, 'resource'> & { readonly resource?: string }
 
 export async function startServer(
   { createListener }: ServerKind,
@@ -73,7 +74,7 @@ export async function startServer(
   const served = await serve((url) => {
     resource = `${url}/mcp`
     const stated = typeof options === 'function' ? options(url) : options
-    return createListener(createVerifier(resource), { ...stated, resource }, { ...TOOLS, ...tools })
+    return createListener(createVerifier(resource), { resource, ...stated }, { ...TOOLS, ...tools })
   })
   return { ...served, resource, [Symbol.asyncDispose]: served[Symbol.asyncDispose] }
 }

@@ -83,7 +83,7 @@ describe.each(SERVERS.map((kind) => [kind.name, kind] as const))('%s', (_name, k
       requirement,
       dpop: dpopProofs({ origin }),
     }))
-    const agent = createAgent(2, jwt.url, true)
+    const agent = createAgent(2, jwt.url, { proves: true })
     const connection = await agent.connect(server.resource)
     expect(agent.kept.tokens?.token_type).toBe('DPoP')
     expect(JSON.parse(await connection.call('whoami'))).toMatchObject({ user: 'ada', headers: [] })

@@ -65,19 +65,25 @@ export function publishes({ preset }: Case): boolean {
   return preset({}).algorithms !== undefined
 }
 
+/** What the provider publishes, by its URL. */
+export function documentsOf(each: Case): ReadonlyMap<string, unknown> {
+  const { metadata, keyUrl, algorithm } = each
+  // Every other algorithm has a key there as well: a token must not be refused for want of one.
+  const others = publishes(each) ? ALGORITHMS : []
+  const keys = [...new Set([algorithm, ...others])].map((name) => issuerOf(name).publicJwk)
+  const documents = new Map<string, unknown>([[keyUrl, { keys }]])
+  if (metadata) documents.set(metadata[1], { issuer: metadata[0], jwks_uri: keyUrl })
+  return documents
+}
+
 /**
  * The provider's documents, and what was asked for.
  *
  * @param changed Documents that differ, by their URL: a number is the status of a failure.
  */
 export function world(each: Case, changed: Readonly<Record<string, unknown>> = {}) {
-  const { preset, metadata, keyUrl, algorithm } = each
   const asked: string[] = []
-  // Every other algorithm has a key there as well: a token must not be refused for want of one.
-  const others = publishes(each) ? ALGORITHMS : []
-  const keys = [...new Set([algorithm, ...others])].map((name) => issuerOf(name).publicJwk)
-  const documents = new Map<string, unknown>([[keyUrl, { keys }]])
-  if (metadata) documents.set(metadata[1], { issuer: metadata[0], jwks_uri: keyUrl })
+  const documents = documentsOf(each)
   const keysOptions: RemoteKeysOptions = {
     async fetch(url) {
       asked.push(url)
@@ -87,5 +93,5 @@ export function world(each: Case, changed: Readonly<Record<string, unknown>> = {
         : Response.json(found)
     },
   }
-  return { asked, verifier: createVerifier(preset(keysOptions)) }
+  return { asked, verifier: createVerifier(each.preset(keysOptions)) }
 }
