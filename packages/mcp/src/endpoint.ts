@@ -5,6 +5,7 @@ import {
   type FetchRequest,
   type RequestHeaders,
   type Verifier,
+  type WaitUntil,
 } from '@portcullis/core'
 import { requireAudience, type TokenOwner } from '@portcullis/core/adapter'
 import { callListener, debug } from '@portcullis/kit/report'
@@ -32,6 +33,7 @@ interface AskedRequest {
   /** What handlers get, and `onRefusal`. */
   readonly subject: object
   readonly sessionId: string | undefined
+  readonly waitUntil?: WaitUntil | undefined
 }
 
 export interface Endpoint {
@@ -54,12 +56,13 @@ interface AnsweredSession {
 
 export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOptions): Endpoint {
   const { guard, metadata, path, requirement, resource, audience, clients, tools } = options
-  const parts = { resource, metadataUrl: metadata.url }
+  const shown = { resource, metadataUrl: metadata.url }
   const sessions = options.sessions && createSessions(options.sessions, toldTo(options))
   const ownerOf = createOwners(verifier, { ...options, owner: sessions && options.owner })
 
-  async function admit({ request, subject, sessionId }: AskedRequest) {
-    const auth = await authenticateRequest(verifier, request, guard as object, subject)
+  async function admit({ request, subject, sessionId, waitUntil }: AskedRequest) {
+    const parts = [request, guard as object, subject, request, waitUntil] as const
+    const auth = await authenticateRequest(verifier, ...parts)
     // The guard is not optional.
     // Mistake `the request is anonymous`: A verifier of your own let a request without a token through to an MCP endpoint. Each
     // request needs one.
@@ -78,7 +81,7 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
         return undefined
       }
     }
-    return { auth, info: authInfoOf(auth, owner.client, parts), owner }
+    return { auth, info: authInfoOf(auth, owner.client, shown), owner }
   }
 
   return {

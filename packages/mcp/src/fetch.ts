@@ -1,5 +1,5 @@
-import { refusalResponse, type Verifier, watchToken } from '@portcullis/core'
-import { ownMembers } from '@portcullis/kit/options'
+import { refusalResponse, type Verifier, type WaitUntil, watchToken } from '@portcullis/core'
+import { memberOf, ownMembers } from '@portcullis/kit/options'
 
 import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'
@@ -10,6 +10,11 @@ import { isEventStream, untilEnded } from './event-stream.ts'
 import type { EndpointOptions } from './options.ts'
 
 // The endpoint for the platform's `Request` and `Response`: Hono, Cloudflare Workers, Deno, Bun.
+
+/** What Cloudflare Workers give beside a request and the environment: the part that is used. */
+interface ExecutionContext {
+  waitUntil(work: Promise<unknown>): void
+}
 
 /** What the handler gets beside the request. */
 export interface FetchContext {
@@ -30,6 +35,9 @@ export type FetchHandler = (request: Request, context: FetchContext) => Response
  * the protected resource, lets requests reach the handler only with a token for this resource, and ends open streams with their token.
  * It answers 404 for other paths.
  *
+ * As the `fetch` of Cloudflare Workers it gets the execution context as its third argument, and gives it what goes on behind the
+ * response, such as a renewal of the keys. Hono's `mount` hands it on.
+ *
  * @throws TypeError for a wrong, misspelt or missing option, and for a verifier with `audience: null`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
@@ -37,20 +45,25 @@ export function fetchEndpoint(
   verifier: Verifier<unknown>,
   options: EndpointOptions<Request>,
   handler: FetchHandler,
-): (request: Request) => Promise<Response> {
+): (request: Request, env?: unknown, context?: ExecutionContext) => Promise<Response> {
   const checked = checkEndpointOptions('fetchEndpoint', verifier, options, 'mcp-fetch')
   if (typeof handler !== 'function') {
     throw new TypeError('fetchEndpoint: the third argument must be a function')
   }
   const endpoint = createEndpoint(verifier, checked)
 
-  async function serve(asked: Request): Promise<Response> {
+  async function serve(asked: Request, context: unknown): Promise<Response> {
     const sessionId = asked.headers.get('mcp-session-id') ?? undefined
     const bare = headersWithoutToken(asked)
     const isRead = asked.bodyUsed || asked.body?.locked === true
     // Handlers and `onRefusal` know the request by this object.
     const subject = requestOf(asked, bare, isRead ? null : asked.body)
-    const admission = await endpoint.admit({ request: asked, subject, sessionId })
+    const admission = await endpoint.admit({
+      request: asked,
+      subject,
+      sessionId,
+      waitUntil: waitUntilOf(context),
+    })
     if (admission === undefined) return responseOf(NO_SESSION)
     if (isRead) {
       // Mistake `the body of the request was read before fetchEndpoint`: Put middleware that reads bodies behind `fetchEndpoint`,
@@ -59,17 +72,17 @@ export function fetchEndpoint(
         'the body of the request was read before fetchEndpoint: put middleware that reads bodies behind it, or let it read a clone of the request',
       )
     }
-    const context: FetchContext = { authInfo: admission.info }
+    const told: FetchContext = { authInfo: admission.info }
     let request = subject
     if (checked.tools !== undefined && asked.method === 'POST') {
       const read = await bodyOf(subject, checked)
       if (read.fault !== undefined) return responseOf(BODY_FAULTS[read.fault])
       await endpoint.authorize(subject, read.body)
-      context.parsedBody = read.body
+      told.parsedBody = read.body
       // Written anew, so that whoever reads it reads what was judged.
       request = requestOf(asked, bare, JSON.stringify(read.body))
     } else await endpoint.authorize(subject, undefined)
-    const response = await handler(request, context)
+    const response = await handler(request, told)
     const begun = response.headers.get('mcp-session-id') ?? undefined
     const isEnded = asked.method === 'DELETE' && response.ok
     endpoint.answered(admission, { begun, ended: isEnded ? sessionId : undefined })
@@ -93,19 +106,35 @@ export function fetchEndpoint(
     return new Response(body, ownMembers({ status, statusText, headers }))
   }
 
-  return async (request) => {
+  return async (request, _env, context) => {
     const place = endpoint.placeOf(new URL(request.url).pathname)
     if (place === undefined) return new Response('Not Found', ownMembers({ status: 404 }))
     if (place === 'metadata') return responseOf(metadataAnswer(request.method, checked.metadata))
     const refused = methodAnswer(request.method)
     if (refused !== undefined) return responseOf(refused)
     try {
-      return await serve(request)
+      return await serve(request, context)
     } catch (error) {
       // This throws what is no refusal.
       return refusalResponse(error)
     }
   }
+}
+
+/** What a server of another platform gives has none: work is then done while a request waits. */
+function waitUntilOf(context: unknown): WaitUntil | undefined {
+  if (!isExecutionContext(context)) return undefined
+  return (work) => {
+    context.waitUntil(work)
+  }
+}
+
+function isExecutionContext(value: unknown): value is ExecutionContext {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof memberOf(value, 'waitUntil') === 'function'
+  )
 }
 
 /** As long as the client is there: not every server cancels a stream that nobody reads any more, or that nobody has ever read. */

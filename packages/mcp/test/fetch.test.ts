@@ -204,6 +204,57 @@ test('a stream is answered also to what is only like a request, and has no signa
   }
 })
 
+describe('work behind a request', () => {
+  const held: Promise<unknown>[] = []
+  const context = {
+    props: {},
+    passThroughOnException() {},
+    // As that of Workers: without its object it is an illegal invocation.
+    waitUntil(this: unknown, work: Promise<unknown>) {
+      if (this !== context) throw new TypeError('Illegal invocation')
+      held.push(work)
+    },
+  }
+  const endpoint = fetchEndpoint(
+    {
+      async verify(token, options) {
+        options?.waitUntil?.(Promise.resolve('renewed'))
+        return await verifier.verify(token)
+      },
+      async ready() {},
+    },
+    STATED,
+    () => new Response('served'),
+  )
+
+  test.each<[string, (request: Request) => Response | Promise<Response>]>([
+    ['Workers', async (request) => await endpoint(request, {}, context)],
+    [
+      'Hono',
+      async (request) =>
+        await new Hono()
+          .mount('/', endpoint, { replaceRequest: false })
+          .fetch(request, {}, context),
+    ],
+  ])('is given to the execution context of this very request in %s', async (_where, answer) => {
+    held.length = 0
+    const response = await answer(new Request(RESOURCE, { headers: await bearer() }))
+    expect([await response.text(), await Promise.all(held)]).toEqual(['served', ['renewed']])
+  })
+
+  test.each<[string, unknown[]]>([
+    ['nothing', []],
+    ['what a server of Deno or Bun gives', [{ remoteAddr: {} }]],
+    ['a context without waitUntil', [{}, {}]],
+    ['null', [null, null]],
+  ])('is done within the request beside %s', async (_what, others) => {
+    held.length = 0
+    const request = new Request(RESOURCE, { headers: await bearer() })
+    const response = (await Reflect.apply(endpoint, undefined, [request, ...others])) as Response
+    expect([await response.text(), held]).toEqual(['served', []])
+  })
+})
+
 test('what the handler throws is for whoever has called the endpoint', async () => {
   const error = new Error('of the handler')
   const handler: FetchHandler = async () => await Promise.reject(error)
