@@ -48,6 +48,8 @@ export interface Case {
   /** The issuer that the metadata name, and their URL, where there are any. */
   readonly metadata?: readonly [issuer: string, url: string]
   readonly keyUrl: string
+  /** Tokens beside the sample that are accepted. */
+  readonly accepted?: readonly (readonly [title: string, change: Change])[]
   readonly refused: readonly (readonly [title: string, change: Change, reason: AuthErrorReason])[]
 }
 
@@ -101,6 +103,33 @@ export const cases: readonly Case[] = [
     ],
   },
   {
+    page: 'cognito',
+    algorithm: 'RS256',
+    differs: {},
+    preset: (keys) => ({
+      ...cognito({ region: 'eu-west-1', userPool: 'eu-west-1_AbCdEfGhI', clients: ['app1'] }, keys),
+      audience: [API, null],
+    }),
+    keyUrl: 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEfGhI/.well-known/jwks.json',
+    accepted: [
+      ['for this API', { claims: { aud: API } }],
+      ['for this API among others', { claims: { aud: ['https://other.example.com', API] } }],
+      ['with an empty list of audiences', { claims: { aud: [] } }],
+    ],
+    refused: [
+      ['for another API', ofAnotherApi, 'audience'],
+      ['for others in a list', { claims: { aud: ['https://other.example.com'] } }, 'audience'],
+      ['for this API with a slash more', { claims: { aud: `${API}/` } }, 'audience'],
+      ['with null as its audience', { claims: { aud: null } }, 'audience'],
+      ['with null in a list', { claims: { aud: [null] } }, 'audience'],
+      ['with null beside this API', { claims: { aud: [API, null] } }, 'audience'],
+      ['with an empty text as its audience', { claims: { aud: '' } }, 'audience'],
+      ['with an object as its audience', { claims: { aud: {} } }, 'audience'],
+      ['of another client without an audience', { claims: { client_id: 'app2' } }, 'claim'],
+      ['an ID token', { claims: { token_use: 'id', aud: 'app1' } }, 'audience'],
+    ],
+  },
+  {
     page: 'entra',
     algorithm: 'RS256',
     preset: (keys) => entra({ tenant: TENANT, audience: ENTRA_API }, keys),
@@ -138,7 +167,10 @@ export const cases: readonly Case[] = [
       entra({ tenant: TENANT, audience: [ENTRA_API, `api://${ENTRA_API}`], version: '1.0' }, keys),
     keyUrl: `https://login.microsoftonline.com/${TENANT}/discovery/keys`,
     differs: { iss: `https://sts.windows.net/${TENANT}/`, ver: '1.0', appid: 'web' },
+    accepted: [['for the URI of the API', { claims: { aud: `api://${ENTRA_API}` } }]],
     refused: [
+      ['for the URI of another API', { claims: { aud: 'api://other' } }, 'audience'],
+      ['without an audience', withoutAudience, 'audience'],
       [
         'of version 2.0',
         { claims: { iss: `https://login.microsoftonline.com/${TENANT}/v2.0`, ver: '2.0' } },

@@ -19,6 +19,15 @@ test.each(cases)('$page: the sample of its page is accepted', async (each) => {
   expect(asked).toEqual([...(each.metadata?.slice(1) ?? []), each.keyUrl])
 })
 
+const acceptingMore = cases.filter(({ accepted }) => accepted !== undefined)
+
+describe.each(acceptingMore)('$page accepts', (each) => {
+  test.each(each.accepted ?? [])('a token %s: %o', async (_title, change) => {
+    const { verifier } = world(each)
+    await expect(verifier.verify(await tokenOf(each, change))).resolves.toBeDefined()
+  })
+})
+
 describe.each(cases)('$page refuses', (each) => {
   test.each(each.refused)('a token %s: %o', async (_title, change, reason) => {
     const { verifier, asked } = world(each)
