@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 import { documentAndToken, soundDocument } from './documents.ts'
 import type { Case } from './judges.ts'
-import { betweenSeconds, lax, narrow, strict, typed, unlisted } from './rules.ts'
+import { addressed, betweenSeconds, lax, narrow, strict, typed, unlisted } from './rules.ts'
 import { craftedToken, issuedToken, tamperedToken } from './tokens.ts'
 
 const rules = fc.constantFrom(
@@ -11,6 +11,8 @@ const rules = fc.constantFrom(
   strict,
   lax,
   lax,
+  addressed,
+  addressed,
   typed,
   typed,
   typed,

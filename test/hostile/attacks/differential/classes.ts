@@ -159,6 +159,17 @@ const tokenClasses: readonly DisagreementClass[] = [
       Array.isArray(value['aud']) && value['aud'].some((each) => typeof each !== 'string'),
   },
   {
+    name: 'aud that is an empty list, where it may be missing',
+    reason: 'RFC 7519 section 4.1.3: the list has who it is for; an empty one names nobody either',
+    refusedBy: 'jose',
+    because: ['ERR_JWT_CLAIM_VALIDATION_FAILED'],
+    applies: ({ claims: { value }, rules }) =>
+      Array.isArray(rules.audience) &&
+      rules.audience.includes(null) &&
+      Array.isArray(value['aud']) &&
+      value['aud'].length === 0,
+  },
+  {
     name: 'iat more than a minute ahead',
     reason:
       'RFC 7519 section 4.1.6 asks for no check; it shows a clock that nbf and exp suffer from',

@@ -1,7 +1,7 @@
 import { crowd, oddRsa, ring } from './documents.ts'
 import type { Case } from './judges.ts'
 import { type Edit, type Members, membersOf, misleading, put, spell } from './members.ts'
-import { AUDIENCE, betweenSeconds, lax, strict, typed, unlisted } from './rules.ts'
+import { addressed, AUDIENCE, betweenSeconds, lax, strict, typed, unlisted } from './rules.ts'
 import { inSegment, withStrayBits } from './segments.ts'
 import { compact, eddsa, encode, es256, NOW, rs512 } from './signers.ts'
 import { goodClaims, headerOf, sign, zeroToken } from './tokens.ts'
@@ -59,6 +59,9 @@ export const examples: Readonly<Record<string, Case>> = {
   ]),
   'b64 that is false and not critical': withHeader(put('"b64"', 'false')),
   'aud with an entry that is no string': withClaims(put('"aud"', JSON.stringify([AUDIENCE, 7]))),
+  'aud that is an empty list, where it may be missing': withClaims(put('"aud"', '[]'), {
+    rules: addressed,
+  }),
   'iat more than a minute ahead': withClaims(put('"iat"', String(NOW + 61)), { rules: lax }),
   'time that is not in seconds': withClaims(put('"exp"', '1e12')),
   'iat less than a minute ahead, with a maximum age': withClaims(put('"iat"', String(NOW + 60)), {

@@ -26,7 +26,8 @@ export interface Rules {
   /** `undefined`: each key says what it is for. */
   readonly algorithms: readonly Algorithm[] | undefined
   readonly issuer: string | readonly string[] | null
-  readonly audience: string | readonly string[] | null
+  /** With `null` in the list, also a token that names no audience. */
+  readonly audience: string | readonly (string | null)[] | null
   readonly requiredClaims: readonly string[] | undefined
   readonly type: string | undefined
   readonly maxTokenAge: number | undefined
@@ -114,16 +115,30 @@ function verifierOf(document: unknown, { now, remember, ...rules }: Rules): Veri
 }
 
 function jose(document: unknown, rules: Rules): Judge {
-  const options = joseOptions(rules)
-  const verify = joseVerifierOf(told(document, rules), options)
+  const keys = told(document, rules)
+  const verify = joseVerifierOf(keys, joseOptions(rules))
+  const verifyForAnybody = joseVerifierOf(keys, joseOptions({ ...rules, audience: null }))
+  const mayBeMissing = Array.isArray(rules.audience) && rules.audience.includes(null)
   return async (token) => {
     try {
-      const { payload, protectedHeader } = await verify(token)
+      const { payload, protectedHeader } = await verify(token).catch(async (error: unknown) => {
+        // It has no option for this: who would accept a token without an audience asks again.
+        if (mayBeMissing && lacksAudience(error)) return await verifyForAnybody(token)
+        throw error
+      })
       return { because: 'accepted', claims: payload, header: protectedHeader }
     } catch (error) {
       return { because: error instanceof errors.JOSEError ? error.code : 'not a JOSE error' }
     }
   }
+}
+
+function lacksAudience(error: unknown): boolean {
+  return (
+    error instanceof errors.JWTClaimValidationFailed &&
+    error.claim === 'aud' &&
+    error.reason === 'missing'
+  )
 }
 
 /** The document, in which each key says to jose what it says to us without words. */
@@ -162,13 +177,17 @@ function joseOptions(rules: Rules): JWTVerifyOptions {
   return {
     ...(rules.algorithms === undefined ? {} : { algorithms: [...rules.algorithms] }),
     ...(rules.issuer === null ? {} : { issuer: [rules.issuer].flat() }),
-    ...(rules.audience === null ? {} : { audience: [rules.audience].flat() }),
+    ...(rules.audience === null ? {} : { audience: textsIn(rules.audience) }),
     ...(rules.type === undefined ? {} : { typ: rules.type }),
     ...(rules.maxTokenAge === undefined ? {} : { maxTokenAge: rules.maxTokenAge }),
     requiredClaims: ['exp', ...(rules.requiredClaims ?? [])],
     clockTolerance: CLOCK_TOLERANCE,
     currentDate: new Date(rules.now * 1000),
   }
+}
+
+function textsIn(list: string | readonly (string | null)[]): string[] {
+  return [list].flat().filter((each) => each !== null)
 }
 
 function hasKeys(document: unknown): document is JSONWebKeySet {

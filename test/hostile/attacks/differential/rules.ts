@@ -20,6 +20,8 @@ export const strict: Rules = {
 /** Each key says what it is for. */
 export const unlisted: Rules = { ...strict, algorithms: undefined }
 export const lax: Rules = { ...strict, issuer: null, audience: null, remember: false }
+/** An audience that may be missing, and must fit where it stands. */
+export const addressed: Rules = { ...strict, audience: [AUDIENCE, 'second audience', null] }
 export const typed: Rules = {
   ...strict,
   requiredClaims: ['sub'],
