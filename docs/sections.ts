@@ -106,6 +106,7 @@ export const SECTIONS: readonly Section[] = [
       ['packages/providers/docs/iap.md', 'iap', 'Identity-Aware Proxy'],
       ['packages/providers/docs/keycloak.md', 'keycloak', 'Keycloak'],
       ['packages/providers/docs/kubernetes.md', 'kubernetes', 'Kubernetes'],
+      ['packages/providers/docs/spiffe.md', 'spiffe', 'SPIFFE'],
       ['packages/providers/docs/logto.md', 'logto', 'Logto'],
       ['packages/providers/docs/okta.md', 'okta', 'Okta'],
       ['packages/providers/docs/supabase.md', 'supabase', 'Supabase'],
@@ -165,6 +166,7 @@ export const SECTIONS: readonly Section[] = [
       'What is promised, which attacks were tried, and what was measured beside other packages.',
     rows: [
       ['SECURITY.md', 'promises', 'What is promised'],
+      ['packages/providers/REFUSED.md', 'refused', 'Refused on purpose'],
       ['packages/core/THREATS.md', 'threats', 'Threat model'],
       ['test/hostile/attacks/README.md', 'attacks', 'Attacks that were tried'],
       ['test/bench/README.md', 'measured', 'What was measured'],

@@ -58,7 +58,7 @@ export type {
   RevokeBeforeOptions,
   RevokedToken,
 } from './revocation/revocations.ts'
-export type { RequiredValue } from './claims/required-claims.ts'
+export type { PathUnder, RequiredClaimValue, RequiredValue } from './claims/required-claims.ts'
 export type { WaitUntil } from '@portcullis/kit/calls'
 export type { Clock } from '@portcullis/kit/time'
 export type { Schema, SchemaResult } from './claims/schema.ts'

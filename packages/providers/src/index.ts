@@ -12,6 +12,6 @@ export {
 } from './access-tokens.ts'
 export { cloudflareAccess, iap } from './proxies.ts'
 export { clerk, cognito, firebase, supabase } from './user-sessions.ts'
-export { githubActions, gitlab, google, kubernetes } from './workloads.ts'
+export { githubActions, gitlab, google, kubernetes, spiffe } from './workloads.ts'
 export type { Preset } from './preset.ts'
 export type { ProviderOptions } from './provider-options.ts'

@@ -1,4 +1,4 @@
-import type { RemoteKeys, RequiredValue, VerifierOptions } from '@portcullis/core'
+import type { RemoteKeys, RequiredClaimValue, VerifierOptions } from '@portcullis/core'
 
 import type { ProviderOptions } from './provider-options.ts'
 
@@ -10,7 +10,7 @@ export interface Preset extends VerifierOptions {
   keys: RemoteKeys
 }
 
-type Claims = Readonly<Record<string, RequiredValue>>
+type Claims = Readonly<Record<string, RequiredClaimValue>>
 
 /** With the claims that the caller adds, and the keys that it has. @throws TypeError for one that the provider requires already. */
 export function preset(

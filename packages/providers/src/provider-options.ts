@@ -1,4 +1,4 @@
-import type { Algorithm, RemoteKeys, RequiredValue } from '@portcullis/core'
+import type { Algorithm, RemoteKeys, RequiredClaimValue } from '@portcullis/core'
 
 // What each provider takes.
 
@@ -10,7 +10,7 @@ export interface ProviderOptions {
      * Further claims that every token must have, as `requiredClaims` of `createVerifier` has them. They are added to those of the
      * provider. Another `requiredClaims` beside `...` would replace these, and with them part of the protection.
      */
-    requiredClaims?: Readonly<Record<string, RequiredValue>> | undefined
+    requiredClaims?: Readonly<Record<string, RequiredClaimValue>> | undefined
     /**
      * Where keys come from in place of the provider's metadata: `remoteKeys` of an address inside of your network, or a source that
      * several verifiers share. The second argument has no effect then.
@@ -152,6 +152,15 @@ export interface ProviderOptions {
     /** The id of the custom authorization server; that of the one which is there from the beginning is `default`. */
     server: string
     /** The audience of that server, such as `api://default`. */
+    audience: string | readonly string[]
+  }
+  /** JWT-SVIDs of SPIFFE. State `bundle`, or `keys` that were made with `use: 'jwt-svid'`. */
+  spiffe: ProviderOptions['every'] & {
+    /** The name of the trust domain, such as `example.org`: `sub` of each token is a SPIFFE ID of it, with a path. */
+    trustDomain: string
+    /** The bundle of that trust domain: the path of a file, or the URL of a bundle endpoint of the profile `https_web`. */
+    bundle?: string | undefined
+    /** What callers ask for as the audience, such as `orders` or the SPIFFE ID of this API. */
     audience: string | readonly string[]
   }
   /** Access tokens of Supabase Auth. */

@@ -1,4 +1,11 @@
-import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
+import {
+  discoverKeys,
+  fileKeys,
+  type RemoteKeys,
+  remoteKeys,
+  type RemoteKeysOptions,
+} from '@portcullis/core'
+import { isText, type OptionCheck, ownMembers } from '@portcullis/kit/options'
 
 import { checkOptions, isIssuer, isTextOrTexts, isUrl, listOf, matching } from './options.ts'
 import { preset, type Preset } from './preset.ts'
@@ -155,4 +162,63 @@ export function kubernetes(
       requiredClaims: { sub },
     },
   )
+}
+
+/**
+ * Options of `createVerifier` for JWT-SVIDs of one trust domain of SPIFFE. Only keys whose `use` is `jwt-svid` count.
+ *
+ * Their `iss`, which few have, is NOT checked: the bundle is of one trust domain, and `sub` must be of the same. Any workload of it
+ * is accepted: require the SPIFFE IDs that may call, by `claim('sub', [...])`.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://github.com/spiffe/spiffe/blob/main/standards/JWT-SVID.md
+ */
+export function spiffe(
+  options: ProviderOptions['spiffe'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const checked = checkOptions(
+    'spiffe',
+    options,
+    {
+      trustDomain: matching(
+        /^[a-z\d._-]{1,255}$/,
+        'the name of a trust domain in lower case, such as example.org: without "spiffe://" and without a path',
+      ),
+      audience: isTextOrTexts,
+    },
+    { bundle: isBundle },
+  )
+  const { trustDomain, bundle, audience, requiredClaims, keys } = checked
+  if ((bundle === undefined) === (keys === undefined)) {
+    throw new TypeError('spiffe: bundle or keys must be stated, and not both')
+  }
+  return preset(
+    'spiffe',
+    { requiredClaims, keys },
+    {
+      keys: keys ?? bundleKeys(String(bundle), keysOptions),
+      issuer: null,
+      audience,
+      algorithms: ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'],
+      type: ['JWT', 'JOSE', null],
+      requiredClaims: { sub: { pathUnder: `spiffe://${trustDomain}/` } },
+    },
+  )
+}
+
+const SCHEME = /^[A-Za-z][A-Za-z\d+.-]*:\/\//
+
+/** What has a scheme is a URL: a misspelt one must not be taken for the name of a file. */
+const isBundle: OptionCheck = (value) => {
+  const complaint = isText(value)
+  if (complaint !== undefined) return complaint
+  return !SCHEME.test(String(value)) || /^https?:\/\//.test(String(value))
+    ? undefined
+    : 'must be the path of a file, or an https URL'
+}
+
+function bundleKeys(bundle: string, keysOptions: RemoteKeysOptions): RemoteKeys {
+  const ofBundle = { ...ownMembers(keysOptions), use: 'jwt-svid' } as const
+  return SCHEME.test(bundle) ? remoteKeys(bundle, ofBundle) : fileKeys(bundle, ofBundle)
 }

@@ -17,6 +17,7 @@ import {
   logto,
   okta,
   type Preset,
+  spiffe,
   supabase,
   tokenServiceAt,
   zitadel,
@@ -50,6 +51,8 @@ export interface Case {
   readonly keyUrl: string
   /** Tokens beside the sample that are accepted. */
   readonly accepted?: readonly (readonly [title: string, change: Change])[]
+  /** What its keys state as `use`. @default 'sig' */
+  readonly use?: string
   readonly refused: readonly (readonly [title: string, change: Change, reason: AuthErrorReason])[]
 }
 
@@ -462,6 +465,57 @@ export const cases: readonly Case[] = [
       ],
       ['of another cluster', { claims: { iss: 'https://oidc.example.com/cluster-2' } }, 'issuer'],
       ['a legacy token', { claims: { exp: undefined } }, 'missing_claim'],
+    ],
+  },
+  {
+    page: 'spiffe',
+    algorithm: 'ES256',
+    algorithmsToo: ['RS256', 'RS512', 'ES384'],
+    required: ['sub', 'aud', 'exp'],
+    use: 'jwt-svid',
+    preset: (keys) =>
+      spiffe(
+        {
+          trustDomain: 'example.org',
+          bundle: 'https://spire.example.org/bundle.json',
+          audience: 'orders',
+        },
+        keys,
+      ),
+    keyUrl: 'https://spire.example.org/bundle.json',
+    refused: [
+      ['for another workload', { claims: { aud: ['billing'] } }, 'audience'],
+      ['for nobody', { claims: { aud: [] } }, 'audience'],
+      ['that never expires', { claims: { exp: undefined } }, 'missing_claim'],
+      ['of another trust domain', { claims: { sub: 'spiffe://evil.test/ns/shop' } }, 'claim'],
+      [
+        'of a longer trust domain',
+        { claims: { sub: 'spiffe://example.org.evil.test/web' } },
+        'claim',
+      ],
+      ['of a user of the domain', { claims: { sub: 'spiffe://web@example.org/web' } }, 'claim'],
+      ['of a port of the domain', { claims: { sub: 'spiffe://example.org:443/web' } }, 'claim'],
+      ['of the domain in upper case', { claims: { sub: 'spiffe://EXAMPLE.ORG/web' } }, 'claim'],
+      ['of the trust domain itself', { claims: { sub: 'spiffe://example.org' } }, 'claim'],
+      ['with an empty path', { claims: { sub: 'spiffe://example.org/' } }, 'claim'],
+      ['with a slash at the end', { claims: { sub: 'spiffe://example.org/web/' } }, 'claim'],
+      ['with an empty segment', { claims: { sub: 'spiffe://example.org/ns//web' } }, 'claim'],
+      ['with a path that goes up', { claims: { sub: 'spiffe://example.org/a/../web' } }, 'claim'],
+      ['with an encoded path', { claims: { sub: 'spiffe://example.org/%77eb' } }, 'claim'],
+      ['with a query', { claims: { sub: 'spiffe://example.org/web?a' } }, 'claim'],
+      ['with a fragment', { claims: { sub: 'spiffe://example.org/web#a' } }, 'claim'],
+      ['that is no SPIFFE ID', { claims: { sub: 'https://example.org/web' } }, 'claim'],
+      ['with a list of SPIFFE IDs', { claims: { sub: ['spiffe://example.org/web'] } }, 'claim'],
+      ['of another kind', { header: { typ: 'at+jwt' } }, 'type'],
+      ['of the kind of SPIFFE for proofs', { header: { typ: 'wit+jwt' } }, 'type'],
+      [
+        'that is a security event',
+        {
+          header: { typ: 'JOSE' },
+          claims: { events: { 'https://schemas.openid.net/secevent/risc/event-type/a': {} } },
+        },
+        'type',
+      ],
     ],
   },
   {

@@ -111,6 +111,24 @@ test.each<[string, object, string]>([
   ['githubActions', { audience: API, repositories: ['octo-repo'] }, 'with their owner'],
   ['githubActions', { audience: API, repositories: [] }, 'a list that is not empty'],
   ['gitlab', { audience: API, projects: ['project'] }, 'with their group'],
+  ['spiffe', { trustDomain: 'spiffe://a.test', bundle: 'b', audience: API }, 'without "spiffe://"'],
+  ['spiffe', { trustDomain: 'a.test/', bundle: 'b', audience: API }, 'without a path'],
+  ['spiffe', { trustDomain: 'A.test', bundle: 'b', audience: API }, 'in lower case'],
+  ['spiffe', { trustDomain: 'a.test:1', bundle: 'b', audience: API }, 'the name of a trust domain'],
+  ['spiffe', { trustDomain: 'a'.repeat(256), bundle: 'b', audience: API }, 'trust domain'],
+  ['spiffe', { trustDomain: 'a.test', audience: API }, 'bundle or keys must be stated'],
+  [
+    'spiffe',
+    { trustDomain: 'a.test', audience: API, bundle: 'b', keys: remoteKeys(API) },
+    'and not both',
+  ],
+  ['spiffe', { trustDomain: 'a.test', bundle: '', audience: API }, 'bundle must'],
+  [
+    'spiffe',
+    { trustDomain: 'a.test', bundle: 'htps://a', audience: API },
+    'bundle must be the path',
+  ],
+  ['spiffe', { trustDomain: 'a.test', bundle: 'http://a.test/b', audience: API }, 'https'],
   ['kubernetes', { issuer: API, audience: API, serviceAccounts: ['orders'] }, 'namespace:name'],
 ])('%s(%o) is a TypeError: %s', (name, options, complaint) => {
   expect(() => call(name, options)).toThrow(TypeError)

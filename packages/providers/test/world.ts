@@ -67,10 +67,12 @@ export function publishes({ preset }: Case): boolean {
 
 /** What the provider publishes, by its URL. */
 export function documentsOf(each: Case): ReadonlyMap<string, unknown> {
-  const { metadata, keyUrl, algorithm } = each
+  const { metadata, keyUrl, algorithm, use = 'sig' } = each
   // Every other algorithm has a key there as well: a token must not be refused for want of one.
   const others = publishes(each) ? ALGORITHMS : []
-  const keys = [...new Set([algorithm, ...others])].map((name) => issuerOf(name).publicJwk)
+  const keys = [...new Set([algorithm, ...others])].map((name) =>
+    Object.assign({}, issuerOf(name).publicJwk, { use }),
+  )
   const documents = new Map<string, unknown>([[keyUrl, { keys }]])
   if (metadata) documents.set(metadata[1], { issuer: metadata[0], jwks_uri: keyUrl })
   return documents

@@ -165,6 +165,28 @@ export const wrongTokens: Readonly<Record<string, readonly (readonly Wrong[])[]>
     [{ change: { claims: { aud: '0oa1client', cid: undefined, scp: undefined } } }],
     [{ change: { claims: { iss: 'https://login.example.com/oauth2/default' } } }],
   ],
+  spiffe: [
+    [{ change: { claims: { aud: ['billing'] } } }],
+    [{ change: { claims: { sub: 'spiffe://other.example.org/ns/shop/sa/web' } } }],
+    [
+      {
+        documents: {
+          'https://spire.example.org/bundle.json': {
+            keys: [{ kty: 'RSA', use: 'x509-svid', x5c: ['MIIB'] }],
+          },
+        },
+      },
+    ],
+    [
+      {
+        documents: {
+          'https://spire.example.org/bundle.json': {
+            keys: [{ kty: 'EC', crv: 'P-256', use: 'sig' }],
+          },
+        },
+      },
+    ],
+  ],
   supabase: [
     [{ text: `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ role: 'anon' })}.c2lnbmF0dXJl` }],
     [

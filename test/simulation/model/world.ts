@@ -98,7 +98,7 @@ export function createWorld({ seed, endsWithRequest, ...options }: Setting): Wor
       snapshot,
     })
     const keys = followKeys(
-      async (signal) => await fetchKeys(KEY_URL, exchange(signal), new Map()),
+      async (signal) => await fetchKeys(KEY_URL, exchange(signal), {}),
       { ...cacheOf(KEY_URL), endsWithRequest },
       random,
     )

@@ -57,6 +57,7 @@ export async function askIssuer(
   const verifier = await orUsage(() =>
     introspected({
       ...rules,
+      type: options.type,
       issuer: issuer ?? null,
       endpoint: options.introspectionUrl,
       clientId: options.clientId,

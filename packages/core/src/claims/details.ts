@@ -16,12 +16,17 @@ import {
 
 // What refusals of proven claims tell developers. Of `iss`, `aud`, times and a few others they show the value.
 
+/** What `typ` may name. With `null`, also nothing. */
+export type AcceptedTypes = readonly (string | null)[]
+
 /** @param types What is accepted; `undefined` if only other kinds of tokens are refused. */
-export function otherType(typ: string | undefined, types: readonly string[] | undefined): Detail {
+export function otherType(typ: string | undefined, types: AcceptedTypes | undefined): Detail {
   return () => {
     const found = typ === undefined ? 'the header has no typ' : `the header's typ is ${shown(typ)}`
     if (types === undefined) return `${found}, which is no access token; to accept it, state type`
-    return `${found}; expected ${types.length > 1 ? 'one of ' : ''}${listed(types)}`
+    const named = types.filter((each) => each !== null)
+    const none = named.length < types.length ? ', or none' : ''
+    return `${found}; expected ${named.length > 1 ? 'one of ' : ''}${listed(named)}${none}`
   }
 }
 
@@ -63,6 +68,17 @@ export function noAffirmation(name: string, value: unknown): Detail {
   const found = value === false ? 'false' : foundText(name, value)
   return () =>
     `requiredClaims: ${shown(name)} is ${found}; where true is required, it must be true, a number other than 0, or a text other than "" and "false"`
+}
+
+/** For `pathUnder` in `requiredClaims`. */
+export function noPath(
+  name: string,
+  value: unknown,
+  { pathUnder }: { readonly pathUnder: string },
+): Detail {
+  const found = foundText(name, value)
+  return () =>
+    `requiredClaims: ${shown(name)} is ${found}; it must be ${shown(pathUnder)} and a path behind it`
 }
 
 /** Their values name a client, a tenant, a version or a kind, and never a user. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
 
 import { AuthError } from '../refusal/errors.ts'
-import { otherType, securityEvent } from './details.ts'
+import { type AcceptedTypes, otherType, securityEvent } from './details.ts'
 
 // What kind of token it is, by `typ` of its header and by `events` among its claims.
 
@@ -11,13 +11,14 @@ import { otherType, securityEvent } from './details.ts'
  * @param types What is accepted; `undefined` for everything that does not name another kind of token.
  * @see RFC 7515 section 4.1.9; RFC 8725 section 3.11; RFC 9068 section 4
  */
-export function checkType(typ: string | undefined, types: readonly string[] | undefined): void {
+export function checkType(typ: string | undefined, types: AcceptedTypes | undefined): void {
   if (!isOfType(typ, types)) throw new AuthError('invalid_token', 'type', otherType(typ, types))
 }
 
-export function isOfType(typ: string | undefined, types: readonly string[] | undefined): boolean {
+export function isOfType(typ: string | undefined, types: AcceptedTypes | undefined): boolean {
   if (types === undefined) return typ === undefined || !namesAnotherKind(typ)
-  return typ !== undefined && types.some((each) => mediaType(typ) === mediaType(each))
+  if (typ === undefined) return types.includes(null)
+  return types.some((each) => each !== null && mediaType(typ) === mediaType(each))
 }
 
 /** Other tokens that the same keys sign say so with a suffix: `logout+jwt`, `dpop+jwt`, `vc+sd-jwt`. The access token's own is `at+jwt`. */
@@ -32,9 +33,12 @@ function mediaType(type: string): string {
   return type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/^application\//, '')
 }
 
-/** Whether a kind was stated (`types`) and the token names it, once its `typ` is accepted. `JWT` names none: RFC 7519 section 5.1. */
-export function statesKind(typ: string | undefined, types: readonly string[] | undefined): boolean {
-  return types !== undefined && typ !== undefined && mediaType(typ) !== 'jwt'
+/**
+ * Whether a kind was stated (`types`) and the token names it, once its `typ` is accepted. `JWT` and `JOSE` name none: RFC 7519
+ * section 5.1; RFC 7515 section 4.1.9.
+ */
+export function statesKind(typ: string | undefined, types: AcceptedTypes | undefined): boolean {
+  return types !== undefined && typ !== undefined && !['jwt', 'jose'].includes(mediaType(typ))
 }
 
 /**

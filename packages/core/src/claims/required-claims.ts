@@ -2,27 +2,56 @@ import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
 import { isTextList, type OptionCheck } from '@portcullis/kit/options'
 
 import { AuthError } from '../refusal/errors.ts'
-import { noAffirmation, otherValue } from './details.ts'
+import { noAffirmation, noPath, otherValue } from './details.ts'
 
 // The option `requiredClaims`: what it may be, and what it makes of the claims of a token.
 
 export interface RequiredClaim {
   readonly name: string
   /** The accepted values; `any` for every value, `true` for those that {@link affirms} accepts. */
-  readonly values: Extract<RequiredValue, readonly unknown[]> | 'any' | true
+  readonly values: Extract<RequiredValue, readonly unknown[]> | PathUnder | 'any' | true
 }
 
 /** What a claim must be: one value, or any of a list. In `requiredClaims`, write `[true]` to require the boolean `true` alone. */
 export type RequiredValue = string | number | boolean | readonly (string | number | boolean)[]
 
-type RequiredClaims = readonly string[] | Readonly<Record<string, RequiredValue>>
+/**
+ * A text that begins with this one, which ends in `/`, and has a path behind it: names of letters of ASCII, digits, `.`, `-` and `_`,
+ * with one `/` between two of them, and none of them `.` or `..`.
+ */
+export interface PathUnder {
+  readonly pathUnder: string
+}
+
+/** What `requiredClaims` may want of a claim. */
+export type RequiredClaimValue = RequiredValue | PathUnder
+
+type RequiredClaims = readonly string[] | Readonly<Record<string, RequiredClaimValue>>
 
 export function requiredClaimsOf(stated: RequiredClaims): readonly RequiredClaim[] {
   if (isNameList(stated)) return stated.map((name) => ({ name, values: 'any' }))
   return Object.entries(stated).map(([name, value]) => ({
     name,
-    values: value === true ? value : [value].flat(),
+    values: value === true || isPathUnder(value) ? value : [value].flat(),
   }))
+}
+
+/** A path within `spiffe://example.org/`, such as `/orders`: no other text that begins alike, and none that is read as another path. */
+function isPath(value: unknown, { pathUnder }: PathUnder): boolean {
+  return (
+    typeof value === 'string' &&
+    value.startsWith(pathUnder) &&
+    value
+      .slice(pathUnder.length)
+      .split('/')
+      .every((name) => /^[\w.-]+$/.test(name) && name !== '.' && name !== '..')
+  )
+}
+
+function isPathUnder(value: unknown): value is PathUnder {
+  if (!isJsonObject(value) || Reflect.ownKeys(value).join(' ') !== 'pathUnder') return false
+  const { pathUnder } = value
+  return typeof pathUnder === 'string' && /[^/]\/$/.test(pathUnder)
 }
 
 function isNameList(stated: RequiredClaims): stated is readonly string[] {
@@ -31,12 +60,16 @@ function isNameList(stated: RequiredClaims): stated is readonly string[] {
 
 export const isRequiredClaims: OptionCheck = (value) => {
   const names = isJsonObject(value) ? Reflect.ownKeys(value) : value
-  const lists = isJsonObject(value) ? Object.values(value).map(everyValue) : []
+  const lists = isJsonObject(value)
+    ? Object.values(value)
+        .filter((each) => !isPathUnder(each))
+        .map(everyValue)
+    : []
   const isStated =
     isTextList(names) === undefined &&
     lists.every((values) => values.length > 0 && values.every(isClaimValue))
   if (!isStated) {
-    return 'must be a list of names, or an object with a string, a number, a boolean or a list of these for each'
+    return 'must be a list of names, or an object with a string, a number, a boolean, a list of these or { pathUnder } for each'
   }
   return lists.flat().every(isExact)
     ? undefined
@@ -67,6 +100,9 @@ export function checkValues(
     const value = member(claims, name)
     if (values === true) {
       if (!affirms(value)) throw new AuthError('invalid_token', 'claim', noAffirmation(name, value))
+    } else if (isPathUnder(values)) {
+      if (!isPath(value, values))
+        throw new AuthError('invalid_token', 'claim', noPath(name, value, values))
     } else if (!values.some((each) => each === value)) {
       throw new AuthError('invalid_token', 'claim', otherValue(name, value, values))
     }

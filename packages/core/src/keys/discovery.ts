@@ -2,7 +2,7 @@ import { type Exchange, type FetchFailure, within } from '@portcullis/kit/http'
 import { checkIssuer, findUrl, firstWanted, type Issuer } from '@portcullis/kit/metadata'
 import { elapsed, type Instant, instant } from '@portcullis/kit/time'
 
-import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
+import type { EntryRules } from './entry-rules.ts'
 import { type FetchedKeys, fetchKeys } from './fetch-keys.ts'
 import { followKeys, type RemoteKeys } from './key-cache.ts'
 import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-options.ts'
@@ -38,17 +38,17 @@ const SHARES = 5
  */
 export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): RemoteKeys {
   const checked = checkRemoteKeysOptions('discoverKeys', options)
-  const { exchange, allowInsecure, algorithmNames, cacheOf } = checked
+  const { exchange, allowInsecure, entryRules, cacheOf } = checked
   const discovered = checkIssuer(issuer, allowInsecure)
   const cache = cacheOf(issuer)
-  const load = createDiscovery(discovered, algorithmNames, cache.timeout / SHARES)
+  const load = createDiscovery(discovered, entryRules, cache.timeout / SHARES)
   return followKeys(async (signal) => await load(exchange(signal)), cache)
 }
 
 /** Loads the keys of an issuer, and remembers where they were. @param share Seconds. */
 function createDiscovery(
   issuer: Issuer,
-  algorithmNames: AlgorithmNames,
+  entryRules: EntryRules,
   share: number,
 ): (exchange: Exchange) => Promise<FetchedKeys | FetchFailure> {
   let known: KnownUrl | undefined
@@ -66,7 +66,7 @@ function createDiscovery(
     const found = await findUrl(issuer, exchange, share)
     if (typeof found !== 'string') return found
     learn(found, exchange)
-    return await fetchKeys(found, exchange, algorithmNames)
+    return await fetchKeys(found, exchange, entryRules)
   }
 
   /** The known key URL first. */
@@ -74,7 +74,7 @@ function createDiscovery(
     keyUrl: string,
     exchange: Exchange,
   ): Promise<FetchedKeys | FetchFailure> {
-    const ofKnown = fetchKeys(keyUrl, exchange, algorithmNames)
+    const ofKnown = fetchKeys(keyUrl, exchange, entryRules)
     const keys = await within(share, ofKnown, exchange)
     if (isFetched(keys)) return keys
     return await either(ofKnown, within(3 * share, fetchOther(keyUrl, exchange), exchange))
@@ -89,7 +89,7 @@ function createDiscovery(
     const keys = await within(2 * share, ofOther, exchange)
     if (isFetched(keys)) return keys
     return await either(
-      fetchKeys(keyUrl, exchange, algorithmNames),
+      fetchKeys(keyUrl, exchange, entryRules),
       within(2 * share, ofOther, exchange),
     )
   }
@@ -105,7 +105,7 @@ function createDiscovery(
       learn(found, exchange)
       return undefined
     }
-    const keys = await fetchKeys(found, exchange, algorithmNames)
+    const keys = await fetchKeys(found, exchange, entryRules)
     if (isFetched(keys)) learn(found, exchange)
     return keys
   }

@@ -7,7 +7,7 @@ import {
 } from '@portcullis/kit/http'
 import { isJsonObject } from '@portcullis/kit/json'
 
-import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
+import type { EntryRules } from './entry-rules.ts'
 import { type KeyDocument, readUsableKeys } from './key-document.ts'
 
 // From a URL to usable keys, or why there are none.
@@ -26,18 +26,18 @@ const METADATA =
 export async function fetchKeys(
   url: string,
   exchange: Exchange,
-  names: AlgorithmNames,
+  entryRules: EntryRules,
 ): Promise<FetchedKeys | FetchFailure> {
-  return usableKeys(await fetchJson(url, exchange), names)
+  return usableKeys(await fetchJson(url, exchange), entryRules)
 }
 
 /** The keys of a document that came by whatever way. */
 export function usableKeys(
   answer: JsonDocument | FetchFailure,
-  names: AlgorithmNames,
+  entryRules: EntryRules,
 ): FetchedKeys | FetchFailure {
   if (answer.failure !== undefined) return answer
-  const document = readUsableKeys(answer.value, names)
+  const document = readUsableKeys(answer.value, entryRules)
   if (typeof document === 'string') {
     return badDocument(isMetadata(answer.value) ? `${document}${METADATA}` : document)
   }

@@ -29,13 +29,12 @@ export function fileKeys(
   path: string | URL,
   options: Omit<RemoteKeysOptions, 'fetch' | 'allowInsecure'> = {},
 ): RemoteKeys {
-  const { algorithmNames, cacheOf } = checkRemoteKeysOptions('fileKeys', options, [
+  const { entryRules, cacheOf } = checkRemoteKeysOptions('fileKeys', options, [
     'fetch',
     'allowInsecure',
   ])
   const url = fileUrl(path)
-  const load = async (signal: AbortSignal) =>
-    usableKeys(await readKeyFile(url, signal), algorithmNames)
+  const load = async (signal: AbortSignal) => usableKeys(await readKeyFile(url, signal), entryRules)
   return followKeys(load, cacheOf(url.href))
 }
 

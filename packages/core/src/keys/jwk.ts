@@ -10,12 +10,7 @@ import {
 import type { JsonObject } from '@portcullis/kit/json'
 import { own, ownMembers } from '@portcullis/kit/options'
 
-import {
-  algorithmLike,
-  algorithmNamed,
-  type AlgorithmNames,
-  exampleOf,
-} from '../algorithms/accepted-algorithms.ts'
+import { algorithmLike, algorithmNamed, exampleOf } from '../algorithms/accepted-algorithms.ts'
 import {
   type Algorithm,
   type AlgorithmRule,
@@ -25,6 +20,7 @@ import {
   unknownKind,
 } from '../algorithms/algorithms.ts'
 import { hasMlDsa, NO_ML_DSA } from '../algorithms/ml-dsa.ts'
+import type { EntryRules } from './entry-rules.ts'
 import { jwkInput } from './jwk-input.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'
@@ -36,16 +32,18 @@ type AlgorithmRow = readonly [name: Algorithm, rule: AlgorithmRule]
 /** Or why it cannot be used, without key material. RFC 7517 section 4; RFC 7518 section 6; RFC 8037 section 2; RFC 9964 section 3 */
 export function readJwk(
   jwk: JsonObject,
-  names?: AlgorithmNames,
+  entryRules: EntryRules = {},
   isMlDsaThere: () => boolean = hasMlDsa,
 ): VerificationKey | string {
-  const purpose = purposeOf(jwk, names)
+  const purpose = purposeOf(jwk, entryRules)
   if (typeof purpose === 'string') return purpose
   const { rows, stated } = purpose
   const [[, rule]] = rows
   if (rule.kty === 'AKP' && !isMlDsaThere()) return `alg (${rule.alg}) ${NO_ML_DSA}`
   const material = readMaterial(jwk, rule)
-  if (typeof material === 'string') return material
+  if (typeof material === 'string') {
+    return valueOf(jwk, 'x5c') === undefined ? material : `${material}; ${NO_CHAIN}`
+  }
   const { publicJwk, signatureLength } = material
   const key = importKey(publicJwk)
   if (key === undefined) return 'its numbers are no key of that kind'
@@ -54,12 +52,15 @@ export function readJwk(
     thumbprint: thumbprintOf(publicJwk),
     kid: typeof kid === 'string' ? kid : undefined,
     publicJwk,
+    use: own(entryRules, 'use') ?? 'sig',
     stated,
     prepared: new Map(
       rows.map(([name, each]) => [name, prepare(key, publicJwk, each, signatureLength)]),
     ),
   }
 }
+
+const NO_CHAIN = 'x5c is not read: a certificate is no key, and nobody would check its chain'
 
 interface Purpose {
   readonly rows: readonly [AlgorithmRow, ...AlgorithmRow[]]
@@ -68,7 +69,7 @@ interface Purpose {
 }
 
 /** What a JWK allows its use for: nothing if its `alg` is unknown. RFC 7517 sections 4.1 to 4.4; RFC 8725 section 3.1 */
-function purposeOf(jwk: JsonObject, names: AlgorithmNames | undefined): Purpose | string {
+function purposeOf(jwk: JsonObject, entryRules: EntryRules): Purpose | string {
   const kty = valueOf(jwk, 'kty')
   const ofKind = [...ALGORITHMS].filter(([, rule]) => rule.kty === kty)
   if (ofKind.length === 0) return mismatch('kty', kty, ['RSA', 'EC', 'OKP', 'AKP'])
@@ -80,7 +81,10 @@ function purposeOf(jwk: JsonObject, names: AlgorithmNames | undefined): Purpose 
   if (ofCurve.length === 0) return mismatch('crv', crv, curves)
 
   const use = valueOf(jwk, 'use')
-  if (use !== undefined && use !== 'sig') return mismatch('use', use, ['sig'])
+  const wanted = own(entryRules, 'use') ?? 'sig'
+  // Only what is for signatures may leave it out: a SPIFFE bundle says of each key which kind of document it is for.
+  const isWanted = use === wanted || (use === undefined && wanted === 'sig')
+  if (!isWanted) return mismatch('use', use, [wanted])
   const operations = valueOf(jwk, 'key_ops')
   if (operations !== undefined && !isOperationList(operations)) {
     return 'key_ops is not a list of different strings'
@@ -88,7 +92,7 @@ function purposeOf(jwk: JsonObject, names: AlgorithmNames | undefined): Purpose 
   if (operations?.includes('verify') === false) return 'key_ops does not contain verify'
 
   const alg = valueOf(jwk, 'alg')
-  const meant = algorithmNamed(alg, names)
+  const meant = algorithmNamed(alg, own(entryRules, 'algorithmNames'))
   const [first, ...others] = ofCurve.filter(([name, rule]) =>
     // Of a key that is made for one algorithm, `alg` is a required member.
     meant === undefined ? rule.kty !== 'AKP' : isSameAlgorithm(name, meant),

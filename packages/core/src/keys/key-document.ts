@@ -1,7 +1,7 @@
 import { isJsonObject, member } from '@portcullis/kit/json'
 
-import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { SkippedEntry } from '../report/diagnostics.ts'
+import type { EntryRules } from './entry-rules.ts'
 import { readJwk } from './jwk.ts'
 import type { VerificationKey } from './key-source.ts'
 
@@ -30,22 +30,29 @@ export interface SkippedEntries {
 /** A bare JWK or a JWK set (RFC 7517 sections 4 and 5), else `undefined`. An entry that cannot be used is skipped and hides no other. */
 export function readKeyDocument(
   document: unknown,
-  names?: AlgorithmNames,
+  entryRules?: EntryRules,
 ): KeyDocument | undefined {
   if (!isJsonObject(document)) return undefined
   const keys = member(document, 'keys')
-  if (Array.isArray(keys)) return { bare: false, ...readEntries(keys, names) }
+  if (Array.isArray(keys)) return { bare: false, ...readEntries(keys, entryRules) }
   if (typeof member(document, 'kty') === 'string') {
-    return { bare: true, ...readEntries([document], names) }
+    return { bare: true, ...readEntries([document], entryRules) }
   }
   return undefined
 }
 
 /** @returns Instead of a document with a usable key, what is wrong with it: in words, for developers. */
-export function readUsableKeys(document: unknown, names: AlgorithmNames): KeyDocument | string {
-  const read = readKeyDocument(document, names)
-  if (read === undefined) return 'the document is neither a JWK nor a JWK set'
+export function readUsableKeys(document: unknown, entryRules: EntryRules): KeyDocument | string {
+  const read = readKeyDocument(document, entryRules)
+  if (read === undefined) return `the document is neither a JWK nor a JWK set${pemHint(document)}`
   return read.keys.length === 0 ? explained('the document has no usable key', read) : read
+}
+
+/** As some issuers publish certificates, by the id of each key. */
+function pemHint(document: unknown): string {
+  const values = isJsonObject(document) ? Object.values(document) : []
+  const hasPem = values.some((each) => typeof each === 'string' && each.startsWith('-----BEGIN '))
+  return hasPem ? ': it has certificates or keys in PEM, which are not read' : ''
 }
 
 /** A complaint about a document without a usable key, with the reasons as far as there are any. For developers. */
@@ -63,7 +70,7 @@ export function explained(
 
 function readEntries(
   entries: readonly unknown[],
-  names: AlgorithmNames | undefined,
+  entryRules: EntryRules | undefined,
 ): { keys: VerificationKey[]; skipped: SkippedEntries } {
   const keys: VerificationKey[] = []
   const skipped: SkippedEntry[] = []
@@ -75,7 +82,7 @@ function readEntries(
     if (typeof kty !== 'string') return kty === undefined ? 'kty is missing' : 'kty is not a text'
     if (candidates++ >= MAX_CANDIDATES) return `it is beyond the first ${MAX_CANDIDATES} entries`
     if (keys.length === MAX_KEYS) return `it is beyond the first ${MAX_KEYS} keys`
-    return readJwk(entry, names)
+    return readJwk(entry, entryRules)
   }
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index]

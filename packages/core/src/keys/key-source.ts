@@ -13,6 +13,7 @@ import {
   type KeyPurpose,
 } from '../algorithms/algorithms.ts'
 import { foreignness, marked } from '../ground/copy.ts'
+import type { KeyUse } from './entry-rules.ts'
 import type { PublicJwk } from './key-material.ts'
 
 // The interface between verifiers and sources of keys, and the choice of the keys that may have signed a token.
@@ -23,6 +24,7 @@ export interface VerificationKey extends KeyPurpose {
   readonly thumbprint: string
   readonly kid: string | undefined
   readonly publicJwk: PublicJwk
+  readonly use: KeyUse
   readonly prepared: ReadonlyMap<Algorithm, PreparedKey>
 }
 

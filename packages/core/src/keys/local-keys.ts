@@ -7,6 +7,7 @@ import type { JSONWebKeySet, JWK } from 'jose'
 import { algorithmNamesOf, isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
 import { kindOf } from '../refusal/text.ts'
+import { type EntryRules, isKeyUse } from './entry-rules.ts'
 import { explained, readKeyDocument } from './key-document.ts'
 import { type KeySource, keySource, type VerificationKey } from './key-source.ts'
 
@@ -20,6 +21,11 @@ export interface LocalKeysOptions {
    * Other names of algorithms that the keys state, such as `{ RSA512: 'RS512' }`.
    */
   algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
+  /**
+   * What a key must state as `use`: `sig`, or nothing. With `jwt-svid`, as bundles of SPIFFE have it, exactly that.
+   * @default 'sig'
+   */
+  use?: 'sig' | 'jwt-svid' | undefined
 }
 
 /**
@@ -33,7 +39,7 @@ export function localKeys(
   keys: PublicKey | readonly PublicKey[] | Readonly<JSONWebKeySet>,
   options: LocalKeysOptions = {},
 ): KeySource {
-  const ring = readKeyDocument(documentOf(keys), namesIn('localKeys', options))
+  const ring = readKeyDocument(documentOf(keys), entryRulesOf('localKeys', options))
   if (ring === undefined) {
     // Mistake `localKeys: neither a JWK`: Give a JWK, a public `KeyObject`, a list of them or a JWK set. For a PEM text write
     // `createPublicKey(pem)`.
@@ -61,13 +67,16 @@ export function readEntry(
   entry: unknown,
   options: LocalKeysOptions,
 ): VerificationKey | string {
-  const ring = readKeyDocument({ keys: [entry] }, namesIn(factory, options))
+  const ring = readKeyDocument({ keys: [entry] }, entryRulesOf(factory, options))
   return ring?.keys[0] ?? ring?.skipped.entries[0]?.reason ?? 'it is no key'
 }
 
-function namesIn(factory: string, options: LocalKeysOptions) {
-  checkOptions(factory, options, { algorithmNames: isAlgorithmNames })
-  return algorithmNamesOf(own(options, 'algorithmNames'))
+function entryRulesOf(factory: string, options: LocalKeysOptions): EntryRules {
+  checkOptions(factory, options, { algorithmNames: isAlgorithmNames, use: isKeyUse })
+  return {
+    algorithmNames: algorithmNamesOf(own(options, 'algorithmNames')),
+    use: own(options, 'use'),
+  }
 }
 
 function whatItIs(keys: unknown): string {

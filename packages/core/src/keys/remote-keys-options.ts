@@ -17,12 +17,9 @@ import {
 } from '@portcullis/kit/options'
 import { type Clock, systemClock } from '@portcullis/kit/time'
 
-import {
-  type AlgorithmNames,
-  algorithmNamesOf,
-  isAlgorithmNames,
-} from '../algorithms/accepted-algorithms.ts'
+import { algorithmNamesOf, isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
+import { type EntryRules, isKeyUse } from './entry-rules.ts'
 import type { CacheOptions } from './key-cache.ts'
 import { type KeysSnapshot, readSnapshot } from './snapshot.ts'
 
@@ -67,6 +64,13 @@ export interface RemoteKeysOptions {
    */
   algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
   /**
+   * What an entry must state as `use`: `sig`, or nothing. With `jwt-svid`, as bundles of SPIFFE have it, exactly that: keys of other
+   * uses are ignored, also `sig` and those that state none.
+   * @default 'sig'
+   * @see RFC 7517 section 4.2; SPIFFE JWT-SVID section 6.2
+   */
+  use?: 'sig' | 'jwt-svid' | undefined
+  /**
    * Permits `http:` to other machines. Somebody who controls the network then controls the keys.
    * @default false
    */
@@ -89,7 +93,7 @@ export interface RemoteKeysOptions {
 
 interface CheckedOptions {
   readonly allowInsecure: boolean
-  readonly algorithmNames: AlgorithmNames
+  readonly entryRules: EntryRules
   readonly exchange: (signal: AbortSignal) => Exchange
   /** The options of the cache whose keys come from this key URL or issuer. */
   readonly cacheOf: (url: string) => CacheOptions
@@ -108,6 +112,7 @@ export function checkRemoteKeysOptions(
     overlap: seconds(0, 86_400),
     timeout: seconds(0.1, 60),
     algorithmNames: isAlgorithmNames,
+    use: isKeyUse,
     allowInsecure: isBoolean,
     snapshot: isSnapshot,
     fetch: isFunction,
@@ -125,20 +130,21 @@ export function checkRemoteKeysOptions(
     fetch = platformFetch,
     clock = systemClock,
     algorithmNames,
+    use = 'sig',
     snapshot,
   } = ownMembers(options)
   const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
-  const names = algorithmNamesOf(algorithmNames)
+  const entryRules = { algorithmNames: algorithmNamesOf(algorithmNames), use }
   const retry = createRetry()
   return {
     allowInsecure,
-    algorithmNames: names,
+    entryRules,
     exchange: (signal) => createExchange({ fetch, retry, clock, headers: HEADERS }, signal),
     // `null` is what JSON has for nothing.
     cacheOf: (url) => ({
       ...cache,
       url,
-      saved: snapshot ? readSnapshot(snapshot, url, names) : undefined,
+      saved: snapshot ? readSnapshot(snapshot, url, entryRules) : undefined,
     }),
   }
 }

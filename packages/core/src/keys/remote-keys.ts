@@ -18,10 +18,9 @@ import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-op
  */
 export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): RemoteKeys {
   const checked = checkRemoteKeysOptions('remoteKeys', options)
-  const { exchange, allowInsecure, algorithmNames, cacheOf } = checked
+  const { exchange, allowInsecure, entryRules, cacheOf } = checked
   const href = checkKeyUrl('remoteKeys', url, allowInsecure)
-  const load = async (signal: AbortSignal) =>
-    await fetchKeys(href, exchange(signal), algorithmNames)
+  const load = async (signal: AbortSignal) => await fetchKeys(href, exchange(signal), entryRules)
   return followKeys(load, cacheOf(href))
 }
 

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
 import type { Instant } from '@portcullis/kit/time'
 
-import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import { type CacheState, INITIAL_STATE } from './cache-state.ts'
+import type { EntryRules } from './entry-rules.ts'
 import { type KeyDocument, readUsableKeys } from './key-document.ts'
 import { valueOf } from './key-material.ts'
 import type { VerificationKey } from './key-source.ts'
@@ -35,7 +35,7 @@ export interface SavedKeys extends KeyDocument {
 export function readSnapshot(
   snapshot: unknown,
   url: string,
-  names: AlgorithmNames,
+  entryRules: EntryRules,
 ): SavedKeys | string {
   if (!isJsonObject(snapshot)) return 'it is no object'
   if (member(snapshot, 'version') !== 1) return 'its version is not 1'
@@ -46,7 +46,7 @@ export function readSnapshot(
   if (freshnessLifetime !== undefined && !isSeconds(freshnessLifetime)) {
     return 'its freshnessLifetime is no number of seconds'
   }
-  const document = readUsableKeys(member(snapshot, 'document'), names)
+  const document = readUsableKeys(member(snapshot, 'document'), entryRules)
   return typeof document === 'string' ? document : { ...document, fetchedAt, freshnessLifetime }
 }
 
@@ -110,11 +110,12 @@ export function snapshotOf(
   }
 }
 
-/** The public JWK of a key. It states an algorithm if its entry did: what a key is for must not change on the way. */
-function jwkOf({ publicJwk, kid, stated }: VerificationKey): JsonObject {
+/** The public JWK of a key. It states an algorithm if its entry did, and a use that was stated: what a key is for must not change. */
+function jwkOf({ publicJwk, kid, use, stated }: VerificationKey): JsonObject {
   return {
     ...publicJwk,
     ...(kid === undefined ? {} : { kid }),
+    ...(use === 'sig' ? {} : { use }),
     ...(stated === undefined ? {} : { alg: stated }),
   }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '@portcullis/kit/time'
 import { type AlgorithmNames, checkAlgorithm } from '../algorithms/accepted-algorithms.ts'
 import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/algorithms.ts'
 import { couldBeAccepted, wasIssuedAfter } from '../claims/claims.ts'
+import type { AcceptedTypes } from '../claims/details.ts'
 import { isOfType, statesKind } from '../claims/kind.ts'
 import { otherSignature, unknownKey, type Unproven } from '../keys/details.ts'
 import {
@@ -40,7 +41,7 @@ export interface KeySearchOptions extends Pick<VerifierParts, 'rules' | 'maxToke
   readonly keys: KeySourceMethods
   readonly accepted: AcceptedAlgorithms
   readonly algorithmNames: AlgorithmNames
-  readonly types: readonly string[] | undefined
+  readonly types: AcceptedTypes | undefined
   readonly clock: Pick<Clock, 'monotonic'>
 }
 

@@ -17,7 +17,7 @@ import type { Clock } from '@portcullis/kit/time'
 
 import { isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
-import { isRequiredClaims, type RequiredValue } from '../claims/required-claims.ts'
+import { isRequiredClaims, type RequiredClaimValue } from '../claims/required-claims.ts'
 import { isSchema, type Schema } from '../claims/schema.ts'
 import { foreignness } from '../ground/copy.ts'
 import { isKeySource, type KeySource } from '../keys/key-source.ts'
@@ -69,15 +69,17 @@ export interface VerifierOptions {
    * Claims that every token must have: their names, for any value, or an object with the value of each, or a list of which it
    * must have one. Texts, numbers and booleans are compared exactly, and a list in the token equals none. `true` is short for
    * what says something: `true`, a number other than 0, or a text other than `""` and `"false"`. So `sub: true` and
-   * `email_verified: true` both mean what they say. `[true]` is the boolean alone.
+   * `email_verified: true` both mean what they say. `[true]` is the boolean alone. `{ pathUnder: 'spiffe://example.org/' }` is a text
+   * that begins so and has a path behind it.
    */
-  requiredClaims?: readonly string[] | Readonly<Record<string, RequiredValue>> | undefined
+  requiredClaims?: readonly string[] | Readonly<Record<string, RequiredClaimValue>> | undefined
   /**
    * The media type that the header's `typ` must name, such as `at+jwt`, or several of which it must name one. If it is not stated,
-   * everything is accepted but what names another kind of token, such as `logout+jwt` or `dpop+jwt`, and security events.
+   * everything is accepted but what names another kind of token, such as `logout+jwt` or `dpop+jwt`, and security events. A list that
+   * has `null` beside these accepts tokens without `typ` as well.
    * @see RFC 8725 section 3.11; RFC 9068 section 4
    */
-  type?: string | readonly string[] | undefined
+  type?: string | readonly (string | null)[] | undefined
   /**
    * The longest token that is read. Bytes, at most 65536.
    * @default 16384
@@ -144,10 +146,11 @@ const oneOrMore: OptionCheck = (value) =>
     : 'must be a string, a list of strings, or null to accept any'
 
 /** `null` in a list is for tokens without an audience; a list of `null` alone would refuse all others, which nobody means. */
-const isAudience: OptionCheck = (value) =>
-  oneOrMore(
-    Array.isArray(value) ? Array.from<unknown>(value).filter((each) => each !== null) : value,
-  )
+const isAudience: OptionCheck = (value) => oneOrMore(withoutNull(value))
+
+function withoutNull(value: unknown): unknown {
+  return Array.isArray(value) ? Array.from<unknown>(value).filter((each) => each !== null) : value
+}
 
 /** Octets. No token is longer, whatever the options of its verifier. */
 export const LONGEST_TOKEN = 65_536
@@ -186,6 +189,7 @@ export function checkVerifierOptions(options: VerifierOptions): void {
   checkOptions('createVerifier', options, {
     keys: isKeySource,
     ...ruleChecks,
+    type: (value) => ruleChecks.type(withoutNull(value)),
     algorithms: () => undefined, // `acceptedAlgorithms` knows the names
     algorithmNames: isAlgorithmNames,
     remember: isRemember,

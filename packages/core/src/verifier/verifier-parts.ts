@@ -1,6 +1,7 @@
 import { type Clock, type Instant, instant, systemClock } from '@portcullis/kit/time'
 
 import type { ClaimRules } from '../claims/claims.ts'
+import type { AcceptedTypes } from '../claims/details.ts'
 import { requiredClaimsOf } from '../claims/required-claims.ts'
 import type { Schema } from '../claims/schema.ts'
 import { createRevocationCheck, type RevocationCheck } from '../revocation/revocation-check.ts'
@@ -66,7 +67,7 @@ export function rulesOf({
 }
 
 /** The accepted values of `typ`, or `undefined` for everything but another kind of token. */
-export function typesOf({ type }: VerifierOptions): readonly string[] | undefined {
+export function typesOf({ type }: VerifierOptions): AcceptedTypes | undefined {
   return type === undefined ? undefined : [type].flat()
 }
 

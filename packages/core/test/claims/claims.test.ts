@@ -352,6 +352,49 @@ describe('the values of requiredClaims', () => {
     expect(verdict({ exp: NOW + 60, flag: value }, requiring)).toBe(answer)
   })
 
+  test.each<[value: unknown, answer: string]>([
+    ['spiffe://example.org/orders', 'accepted'],
+    ['spiffe://example.org/ns/shop/sa/orders-0_a.B', 'accepted'],
+    ['spiffe://example.org/...', 'accepted'],
+    [`spiffe://example.org/${'a'.repeat(2027)}`, 'accepted'],
+    ['spiffe://example.org', 'claim'],
+    ['spiffe://example.org/', 'claim'],
+    ['spiffe://example.org//', 'claim'],
+    ['spiffe://example.org//orders', 'claim'],
+    ['spiffe://example.org/orders/', 'claim'],
+    ['spiffe://example.org/a//b', 'claim'],
+    ['spiffe://example.org/.', 'claim'],
+    ['spiffe://example.org/..', 'claim'],
+    ['spiffe://example.org/../orders', 'claim'],
+    ['spiffe://example.org/a/../b', 'claim'],
+    ['spiffe://example.org/a/./b', 'claim'],
+    ['spiffe://example.org/%2e%2e/b', 'claim'],
+    ['spiffe://example.org/orders?a=b', 'claim'],
+    ['spiffe://example.org/orders#a', 'claim'],
+    ['spiffe://example.org/orders\n', 'claim'],
+    [' spiffe://example.org/orders', 'claim'],
+    ['spiffe://example.org/ord ers', 'claim'],
+    ['spiffe://example.org/bücher', 'claim'],
+    ['spiffe://example.org/a\\b', 'claim'],
+    ['spiffe://example.org.evil.test/orders', 'claim'],
+    ['spiffe://example.org@evil.test/orders', 'claim'],
+    ['spiffe://example.org:443/orders', 'claim'],
+    ['spiffe://user@example.org/orders', 'claim'],
+    ['spiffe://EXAMPLE.org/orders', 'claim'],
+    ['SPIFFE://example.org/orders', 'claim'],
+    ['https://example.org/orders', 'claim'],
+    ['spiffe://other.test/spiffe://example.org/orders', 'claim'],
+    [['spiffe://example.org/orders'], 'claim'],
+    [{ toString: 'spiffe://example.org/orders' }, 'claim'],
+    [true, 'claim'],
+    [null, 'claim'],
+    [undefined, 'missing_claim'],
+  ])('where a path under spiffe://example.org/ is required, %j: %s', (value, answer) => {
+    const values = { pathUnder: 'spiffe://example.org/' }
+    const requiring = { ...RULES, requiredClaims: [{ name: 'flag', values }] }
+    expect(verdict({ exp: NOW + 60, flag: value }, requiring)).toBe(answer)
+  })
+
   test('are judged after the time', () => {
     expect(verdict({ ...sound, exp: NOW - 60, token_use: 'id' }, rules)).toBe('expired')
   })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { schemaIssues } from '../../src/claims/details.ts'
 import {
   createVerifier,
-  type RequiredValue,
+  type RequiredClaimValue,
   type Schema,
   type VerifierOptions,
 } from '../../src/index.ts'
@@ -27,7 +27,7 @@ async function detailOf(
 }
 
 const AFFIRMED = 'must be true, a number other than 0, or a text other than "" and "false"'
-const REQUIRED: readonly (readonly [Record<string, unknown>, RequiredValue, string])[] = [
+const REQUIRED: readonly (readonly [Record<string, unknown>, RequiredClaimValue, string])[] = [
   [{ use: 'secret' }, 'access', 'is a string; expected "access"'],
   [{ use: 'secret' }, ['access', 2, true], 'is a string; expected one of "access", 2, true'],
   [{ use: 'secret' }, ['a', 'b', 'c', 'd'], 'is a string; expected one of "a", "b", "c", 1 more'],
@@ -41,6 +41,12 @@ const REQUIRED: readonly (readonly [Record<string, unknown>, RequiredValue, stri
   [{ use: false }, true, `is false; where true is required, it ${AFFIRMED}`],
   [{ use: 'false' }, true, `is a string; where true is required, it ${AFFIRMED}`],
   [{ use: ['secret'] }, true, `is a list of 1; where true is required, it ${AFFIRMED}`],
+  [
+    { use: 'secret' },
+    { pathUnder: 'spiffe://example.org/' },
+    'is a string; it must be "spiffe://example.org/" and a path behind it',
+  ],
+  [{ use: undefined }, { pathUnder: 'spiffe://example.org/' }, 'is missing'],
   [{ use: 0 }, true, `is 0; where true is required, it ${AFFIRMED}`],
 ]
 
@@ -54,6 +60,7 @@ describe('a type that is another', () => {
     ['of another kind of token', {}, 'which is no access token; to accept it, state type'],
     ['than the only one', { type: 'at+jwt' }, 'expected "at+jwt"'],
     ['than those that are stated', { type: ['at+jwt', 'JWT'] }, 'expected one of "at+jwt", "JWT"'],
+    ['where none is accepted too', { type: ['at+jwt', null] }, 'expected "at+jwt", or none'],
   ])('%s', async (_, options, sentence) => {
     const separator = options.type === undefined ? ', ' : '; '
     expect(await detailOf({ header: { typ } }, options)).toBe(

@@ -86,6 +86,17 @@ describe('the type of a token', () => {
     expect(checked(() => checkType(typ, undefined))).toBe('accepted')
   })
 
+  test.each([
+    [undefined, 'accepted'],
+    ['JWT', 'accepted'],
+    ['application/jose', 'accepted'],
+    ['', 'type'],
+    ['null', 'type'],
+    ['at+jwt', 'type'],
+  ])('of a list with null, %j is %s: none, or one of these', (typ, verdict) => {
+    expect(checked(() => checkType(typ, ['JWT', 'JOSE', null]))).toBe(verdict)
+  })
+
   test('a token without a type is refused even for an empty wish', () => {
     expect(checked(() => checkType(undefined, ['']))).toBe('type')
   })
@@ -135,6 +146,8 @@ test.each([
   ['at+jwt', ['JWT', 'at+jwt'], true],
   ['JWT', ['JWT', 'at+jwt'], false],
   ['jwt', ['JWT'], false],
+  ['JOSE', ['JOSE'], false],
+  [undefined, ['JOSE', null], false],
   ['application/JWT', ['jwt'], false],
   ['at+jwt', undefined, false],
   [undefined, undefined, false],

@@ -104,7 +104,7 @@ function nulls(jwk: object, names: readonly string[]): object {
 
 /** Why the one entry cannot be used. */
 function reasonOf(jwk: object, names?: AlgorithmNames): string | undefined {
-  return readKeyDocument({ keys: [jwk] }, names)?.skipped.entries[0]?.reason
+  return readKeyDocument({ keys: [jwk] }, { algorithmNames: names })?.skipped.entries[0]?.reason
 }
 
 function algorithmsOf(jwk: object): string[] {
@@ -406,10 +406,16 @@ describe('what a key may verify', () => {
 
   test('what it states is kept by the name in the table, and nothing where it states none', () => {
     const names = new Map([['RSA256', 'RS256']] as const)
-    expect(readJwk({ ...rsa, alg: 'RSA256' }, names)).toMatchObject({ stated: 'RS256' })
+    expect(readJwk({ ...rsa, alg: 'RSA256' }, { algorithmNames: names })).toMatchObject({
+      stated: 'RS256',
+    })
     for (const alg of [undefined, null]) {
-      expect(readJwk({ ...rsa, alg }, names)).toMatchObject({ stated: undefined })
-      expect(readJwk({ ...ed25519, alg }, names)).toMatchObject({ stated: undefined })
+      expect(readJwk({ ...rsa, alg }, { algorithmNames: names })).toMatchObject({
+        stated: undefined,
+      })
+      expect(readJwk({ ...ed25519, alg }, { algorithmNames: names })).toMatchObject({
+        stated: undefined,
+      })
     }
   })
 
@@ -443,6 +449,10 @@ describe('why an entry cannot be used', () => {
     ['crv (X25519) is not Ed25519', { ...ed25519, crv: 'X25519' }],
     ['use (enc) is not sig', { ...rsa, use: 'enc' }],
     ['use is not sig', { ...rsa, use: secret }],
+    [
+      'n is missing; x5c is not read: a certificate is no key, and nobody would check its chain',
+      { kty: 'RSA', x5c: ['MIIB'] },
+    ],
     ['key_ops does not contain verify', { ...rsa, key_ops: ['sign'] }],
     ['key_ops does not contain verify', { ...rsa, key_ops: [] }],
     ['key_ops is not a list of different strings', { ...rsa, key_ops: 'verify' }],
@@ -494,14 +504,14 @@ describe('other names of algorithms', () => {
   test('a key that states one is for the algorithm that it means, and for no other', () => {
     const jwk = { ...rsa, alg: 'RSA512' }
     expect(keysOf(jwk)).toEqual([])
-    const [key] = readKeyDocument(jwk, names)?.keys ?? []
+    const [key] = readKeyDocument(jwk, { algorithmNames: names })?.keys ?? []
     expect([...(key?.prepared.keys() ?? [])]).toEqual(['RS512'])
   })
 
   test.each(['RSA256', 'rsa512', 'RSA512 ', 'toString', '__proto__'])(
     'a key that states %j, which is not among them, is not used',
     (alg) => {
-      expect(readKeyDocument({ ...rsa, alg }, names)?.keys).toEqual([])
+      expect(readKeyDocument({ ...rsa, alg }, { algorithmNames: names })?.keys).toEqual([])
     },
   )
 
@@ -569,7 +579,38 @@ describe('a key of ML-DSA', () => {
 
   test('another name of its algorithm changes nothing about its identity', () => {
     const names: AlgorithmNames = new Map([['MLDSA44', 'ML-DSA-44']])
-    const key = readJwk({ ...mlDsa44, alg: 'MLDSA44' }, names, isThere)
+    const key = readJwk({ ...mlDsa44, alg: 'MLDSA44' }, { algorithmNames: names }, isThere)
     expect(key).toMatchObject({ thumbprint: thumbprintsOf(mlDsa44)[0] })
+  })
+})
+
+describe('with the use jwt-svid', () => {
+  test.each<[use: unknown, reason: string | undefined]>([
+    ['jwt-svid', undefined],
+    ['x509-svid', 'use (x509-svid) is not jwt-svid'],
+    ['sig', 'use (sig) is not jwt-svid'],
+    ['enc', 'use (enc) is not jwt-svid'],
+    ['JWT-SVID', 'use (JWT-SVID) is not jwt-svid'],
+    [['jwt-svid'], 'use is not jwt-svid'],
+    ['', 'use is not jwt-svid'],
+    [null, 'use is missing'],
+    [undefined, 'use is missing'],
+  ])('a key whose use is %j: %s', (use, reason) => {
+    const read = readKeyDocument({ keys: [{ ...p256, use }] }, { use: 'jwt-svid' })
+    expect(read?.skipped.entries.map((each) => each.reason)).toEqual(
+      reason === undefined ? [] : [reason],
+    )
+    expect(read?.keys.map((each) => each.use)).toEqual(reason === undefined ? ['jwt-svid'] : [])
+  })
+
+  test('a key of that use is none for a source that does not state it', () => {
+    expect(reasonOf({ ...p256, use: 'jwt-svid' })).toBe('use (jwt-svid) is not sig')
+  })
+
+  test('a use that pollutes Object.prototype is neither stated nor of a key', () => {
+    const use = Object.create({ use: 'jwt-svid' }) as object
+    expect(readKeyDocument({ keys: [{ ...p256, use: 'jwt-svid' }] }, use)?.keys).toEqual([])
+    const key = Object.assign(Object.create({ use: 'jwt-svid' }) as object, p256)
+    expect(readKeyDocument({ keys: [key] }, { use: 'jwt-svid' })?.keys).toEqual([])
   })
 })

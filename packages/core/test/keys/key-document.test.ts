@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import { explained, readKeyDocument } from '../../src/keys/key-document.ts'
+import { explained, readKeyDocument, readUsableKeys } from '../../src/keys/key-document.ts'
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' })
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
@@ -211,4 +211,12 @@ describe('a document without a usable key', () => {
     const read = readKeyDocument(document)
     expect(read && explained('no key', read)).toBe(`no key${words}`)
   })
+})
+
+test('certificates in PEM, by the id of each key, are said to be no keys', () => {
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB'
+  expect(readUsableKeys({ one: pem }, {})).toBe(
+    'the document is neither a JWK nor a JWK set: it has certificates or keys in PEM, which are not read',
+  )
+  expect(readUsableKeys({ one: 1 }, {})).toBe('the document is neither a JWK nor a JWK set')
 })

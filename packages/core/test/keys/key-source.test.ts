@@ -36,6 +36,7 @@ function key(
     thumbprint,
     kid,
     publicJwk,
+    use: 'sig',
     stated: undefined,
     prepared: new Map(algorithms.map((name) => [name, prepared])),
   }

@@ -30,7 +30,7 @@ function ended(): never {
 }
 
 function documentOf(jwk: object): FetchedKeys {
-  const read = readUsableKeys(jwk, new Map())
+  const read = readUsableKeys(jwk, {})
   if (typeof read === 'string') throw new Error(read)
   return { failure: undefined, ...read, freshnessLifetime: undefined }
 }

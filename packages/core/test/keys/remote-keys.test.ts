@@ -87,6 +87,7 @@ describe('the options', () => {
     ['a fetch that is none', { fetch: 'fetch' }],
     ['half a clock', { clock: { now: () => 0 } }],
     ['text for a boolean', { allowInsecure: 'true' }],
+    ['a use that is not known', { use: 'x509-svid' }],
   ])('are refused at start-up: %s', (_title, options) => {
     const name = Object.keys(options)[0] ?? ''
     const act = () => remoteKeys('https://auth.test/key', options)

@@ -65,6 +65,18 @@ describe('toSnapshot', () => {
     expect(JSON.stringify(snapshot.document)).not.toContain('null')
   })
 
+  test('the use that was stated: a source with another one takes none of these keys', async () => {
+    const bundle = { keys: [{ ...A.publicJwk, use: 'jwt-svid' }] }
+    const snapshot = await saved(bundle, { use: 'jwt-svid' })
+    expect(snapshot.document).toMatchObject({ keys: [{ use: 'jwt-svid' }] })
+    const again = await startAfter(0, snapshot, { use: 'jwt-svid' })
+    expect(again.keys.status().thumbprints).toHaveLength(1)
+    const other = await startAfter(0, snapshot)
+    expect(other.keys.status().thumbprints).toEqual([])
+    const unstated = await startAfter(0, await saved(), { use: 'jwt-svid' })
+    expect(unstated.keys.status().thumbprints).toEqual([])
+  })
+
   test('entries of one key for two algorithms stay two, and only what was stated is', async () => {
     const { kty, n, e } = A.publicJwk
     const { alg: _, ...curve } = ecIssuer.publicJwk

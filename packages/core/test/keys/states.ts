@@ -41,6 +41,7 @@ export function keyOf(
     thumbprint,
     kid,
     publicJwk,
+    use: 'sig',
     // A key that is for one algorithm states it.
     stated: algorithms.length === 1 ? algorithms[0] : undefined,
     prepared: new Map(algorithms.map((name) => [name, prepared])),
