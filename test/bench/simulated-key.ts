@@ -10,6 +10,7 @@ export function createKey(thumbprint: string): VerificationKey {
   return {
     thumbprint,
     kid: undefined,
+    issuer: undefined,
     publicJwk,
     stated: undefined,
     prepared: new Map([['RS512', prepared]]),

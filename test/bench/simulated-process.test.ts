@@ -150,6 +150,7 @@ function createKey(thumbprint: string): VerificationKey {
   return {
     thumbprint,
     kid: undefined,
+    issuer: undefined,
     publicJwk: { e: 'AQAB', kty: 'RSA', n: thumbprint },
     stated: undefined,
     prepared: new Map([

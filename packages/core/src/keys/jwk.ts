@@ -47,10 +47,10 @@ export function readJwk(
   const { publicJwk, signatureLength } = material
   const key = importKey(publicJwk)
   if (key === undefined) return 'its numbers are no key of that kind'
-  const kid = valueOf(jwk, 'kid')
   return {
     thumbprint: thumbprintOf(publicJwk),
-    kid: typeof kid === 'string' ? kid : undefined,
+    kid: textIn(jwk, 'kid'),
+    issuer: textIn(jwk, 'issuer'),
     publicJwk,
     use: own(entryRules, 'use') ?? 'sig',
     stated,
@@ -61,6 +61,11 @@ export function readJwk(
 }
 
 const NO_CHAIN = 'x5c is not read: a certificate is no key, and nobody would check its chain'
+
+function textIn(jwk: JsonObject, name: string): string | undefined {
+  const value = valueOf(jwk, name)
+  return typeof value === 'string' ? value : undefined
+}
 
 interface Purpose {
   readonly rows: readonly [AlgorithmRow, ...AlgorithmRow[]]

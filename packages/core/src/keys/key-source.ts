@@ -23,6 +23,8 @@ export interface VerificationKey extends KeyPurpose {
   /** The key's identity: its RFC 7638 thumbprint (SHA-256, base64url). A `kid` is only a hint. */
   readonly thumbprint: string
   readonly kid: string | undefined
+  /** The member `issuer` of its entry: whose tokens the entry is for, or a template of that. Only `IssuerTemplate` reads it. */
+  readonly issuer: string | undefined
   readonly publicJwk: PublicJwk
   readonly use: KeyUse
   readonly prepared: ReadonlyMap<Algorithm, PreparedKey>

@@ -129,18 +129,23 @@ function isSameList(one: readonly VerificationKey[], other: readonly Verificatio
 }
 
 function isSame(one: VerificationKey, other: VerificationKey): boolean {
-  return one.thumbprint === other.thumbprint && one.kid === other.kid && one.stated === other.stated
+  return isSameTrust(one, other) && one.kid === other.kid && one.stated === other.stated
+}
+
+/** One key may have several entries, each for tokens of another issuer. */
+function isSameTrust(one: VerificationKey, other: VerificationKey): boolean {
+  return one.thumbprint === other.thumbprint && one.issuer === other.issuer
 }
 
 /** The rules that verifiers may have, as far as keys are concerned: the widest list, and none. */
 const RULES = [[...ALGORITHMS.keys()], undefined]
 
 /**
- * Trust is in a key for an algorithm: an entry that no longer permits one has left, for that one. So has an entry whose `alg`
- * has come or gone, if any verifier took it for something that it is not for now.
+ * Trust is in a key for an algorithm and for the `issuer` of its entry: an entry that no longer permits one has left, for that one.
+ * So has an entry whose `alg` has come or gone, if any verifier took it for something that it is not for now.
  */
 function trusts(keys: readonly VerificationKey[], key: VerificationKey): boolean {
-  const same = keys.filter(({ thumbprint }) => thumbprint === key.thumbprint)
+  const same = keys.filter((each) => isSameTrust(each, key))
   return RULES.every((accepted) => {
     const trusted = new Set(same.flatMap((each) => purposesOf(each, accepted)))
     return purposesOf(key, accepted).every((algorithm) => trusted.has(algorithm))

@@ -110,13 +110,14 @@ export function snapshotOf(
   }
 }
 
-/** The public JWK of a key. It states an algorithm if its entry did, and a use that was stated: what a key is for must not change. */
-function jwkOf({ publicJwk, kid, use, stated }: VerificationKey): JsonObject {
+/** The public JWK of a key, with all that its entry stated of it: what a key is for must not change on the way. */
+function jwkOf({ publicJwk, kid, use, stated, issuer }: VerificationKey): JsonObject {
   return {
     ...publicJwk,
     ...(kid === undefined ? {} : { kid }),
     ...(use === 'sig' ? {} : { use }),
     ...(stated === undefined ? {} : { alg: stated }),
+    ...(issuer === undefined ? {} : { issuer }),
   }
 }
 

@@ -35,6 +35,7 @@ function key(
   return {
     thumbprint,
     kid,
+    issuer: undefined,
     publicJwk,
     use: 'sig',
     stated: undefined,

@@ -115,3 +115,33 @@ test('a key that is published under another kid is found by that one, and has no
   expect(ringOf(state).keys.map(({ kid }) => kid)).toEqual(['new'])
   expect(state.retired).toEqual([])
 })
+
+describe('the issuer of an entry', () => {
+  const ofOne = { ...keyOf('A'), issuer: 'https://id.example/{tenantid}/v2.0' }
+  const ofOther = { ...keyOf('A'), issuer: 'https://id.example/other/v2.0' }
+  const both = succeed(INITIAL_STATE, 0, [ofOne, ofOther])
+
+  test('is a part of its trust: one of two entries leaves, and the other one stays the same object', () => {
+    const state = succeed(both, 10, [{ ...ofOther }])
+    expect(ringOf(state).keys).toEqual([ofOther])
+    expect(ringOf(state).keys[0]).toBe(ofOther)
+    expect(retiredIn(state, at(10), policy).map(({ key }) => key)).toEqual([ofOne])
+  })
+
+  test('an entry whose issuer has changed is another key', () => {
+    const state = succeed(succeed(INITIAL_STATE, 0, [ofOne]), 10, [ofOther])
+    expect(ringOf(state).keys).toEqual([ofOther])
+    expect(retiredIn(state, at(10), policy).map(({ key }) => key)).toEqual([ofOne])
+  })
+
+  test('an entry that has come back is retired no longer', () => {
+    const state = succeed(succeed(both, 10, [ofOther]), 20, [ofOne, ofOther])
+    expect(retiredIn(state, at(20), policy)).toEqual([])
+  })
+
+  test('two entries of the same issuer under two kids are one trust', () => {
+    const renamed = { ...ofOne, kid: 'k2' }
+    const state = succeed(succeed(INITIAL_STATE, 0, [ofOne, renamed]), 10, [renamed])
+    expect(retiredIn(state, at(10), policy)).toEqual([])
+  })
+})

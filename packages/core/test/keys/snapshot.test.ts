@@ -98,6 +98,22 @@ describe('toSnapshot', () => {
     expect(keys.toSnapshot()?.document).not.toHaveProperty('alg')
   })
 
+  test('entries of one key for two issuers stay two, each with its own', async () => {
+    const issuers = ['https://id.example/{tenantid}/v2.0', 'https://id.example/other/v2.0']
+    const keys = issuers.map((issuer) => ({ ...A.publicJwk, issuer }))
+    const { document } = await saved({ keys })
+    expect((document['keys'] as { issuer?: string }[]).map(({ issuer }) => issuer)).toEqual(issuers)
+    const snapshot = await saved({ ...A.publicJwk, issuer: issuers[0] })
+    expect(snapshot.document).toHaveProperty('issuer', issuers[0])
+  })
+
+  test.each([[null], [7], [['https://id.example']], [{}]])(
+    'an issuer of a key that is no text is none: %j',
+    async (issuer) => {
+      expect((await saved({ ...A.publicJwk, issuer })).document).not.toHaveProperty('issuer')
+    },
+  )
+
   test('another name of an algorithm is saved by the name that everybody knows', async () => {
     const algorithmNames = { RSA256: 'RS256' } as const
     const { document } = await saved({ ...A.publicJwk, alg: 'RSA256' }, { algorithmNames })

@@ -40,6 +40,7 @@ export function keyOf(
   return {
     thumbprint,
     kid,
+    issuer: undefined,
     publicJwk,
     use: 'sig',
     // A key that is for one algorithm states it.
