@@ -24,7 +24,7 @@ report      | refusal                                                           
 algorithms  | refusal                                                             |                | algorithms accepted-algorithms ml-dsa
 keys        | ground refusal report algorithms                                           |                | key-source local-keys jwk details
 token       | ground refusal algorithms                                                  | keys           | token signature event-loop
-claims      | ground refusal                                                             |                | claims kind required-claims auth signed-claims schema expiry details
+claims      | ground refusal                                                             |                | claims kind required-claims auth signed-claims schema expiry tenants details
 possession  | ground refusal                                                             | claims         | binding mutual-tls details
 revocation  | ground refusal claims                                                      |                | revocation-check revocations
 dpop        | ground refusal algorithms keys token claims                                |                | proof-check

@@ -233,6 +233,24 @@ describe('the mere presence of a second copy is nothing', () => {
     expect(core.getAuth(seen).token).toBe(token)
   })
 
+  test('for a requirement of a claim that tenants decide: it sees what the verifier of the other copy has noted', async () => {
+    const template = 'https://{tenantid}.test'
+    const verifier = core.createVerifier({
+      keys: core.localKeys({ ...issuer.publicJwk, issuer: template }),
+      issuer: { template, claim: 'tid', tenants: 'any', decidedByTenants: ['roles'] },
+      audience: null,
+    })
+    const tid = '11111111-2222-3333-4444-555555555555'
+    const claims = { iss: `https://${tid}.test`, tid, roles: ['admin'] }
+    const headers = { authorization: `Bearer ${await issuer.token({ claims })}` }
+    const seen = { headers }
+    await core.authenticateRequest(verifier, seen)
+    const call = async () => {
+      await core.authorizeRequest(seen, [second.claim('roles', 'admin')])
+    }
+    expect(await faultOf(call)).toBeInstanceOf(TypeError)
+  })
+
   test('a copy that was dropped is not kept by the others', () => {
     const found: unknown = Reflect.get(globalThis, Symbol.for('@portcullis/core witnesses'))
     expect((found as readonly unknown[]).every((each) => each instanceof WeakRef)).toBe(true)

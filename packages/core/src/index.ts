@@ -59,6 +59,7 @@ export type {
   RevokedToken,
 } from './revocation/revocations.ts'
 export type { PathUnder, RequiredClaimValue, RequiredValue } from './claims/required-claims.ts'
+export type { IssuerTemplate } from './claims/tenants.ts'
 export type { WaitUntil } from '@portcullis/kit/calls'
 export type { Clock } from '@portcullis/kit/time'
 export type { Schema, SchemaResult } from './claims/schema.ts'

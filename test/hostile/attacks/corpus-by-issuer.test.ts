@@ -73,7 +73,7 @@ function namesIssuer({ token, options }: Row): boolean {
 
 function issuersOf(options: Options | undefined): readonly string[] {
   const { issuer = ISSUER } = options ?? {}
-  return issuer === null ? [ISSUER] : [issuer].flat()
+  return issuer === null ? [ISSUER] : [issuer].flat().filter((each) => typeof each === 'string')
 }
 
 /** A verifier that accepts any issuer cannot be listed as it is. */

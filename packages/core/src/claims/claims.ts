@@ -24,6 +24,7 @@ import {
 } from './details.ts'
 import { checkKind } from './kind.ts'
 import { checkValues, type RequiredClaim } from './required-claims.ts'
+import { checkTenant, isIssuerOfTenant, isTenantRule, type TenantRule } from './tenants.ts'
 
 // Step 5 of the verifier: reads the payload of a proven token and checks the claims that every token must have right.
 
@@ -31,8 +32,8 @@ import { checkValues, type RequiredClaim } from './required-claims.ts'
 export interface ClaimRules {
   /** Not so for what an issuer says in another token, such as an event: there `null` is absent, and `events` are no fault. */
   readonly isAccessToken: boolean
-  /** The accepted values, or `null` for any. */
-  readonly issuer: readonly string[] | null
+  /** The accepted values, those of the tenants of one provider, or `null` for any. */
+  readonly issuer: readonly string[] | TenantRule | null
   /** With `null` in the list, also a token that names no audience at all. */
   readonly audience: readonly (string | null)[] | null
   readonly clockTolerance: number
@@ -198,12 +199,22 @@ function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | 
 }
 
 /** Equal to one of the configured texts. An array that contains one, or a longer text that begins with one, is refused. */
-export function checkIssuer(claims: JsonObject, issuer: readonly string[] | null): void {
+export function checkIssuer(claims: JsonObject, issuer: ClaimRules['issuer']): void {
   if (issuer === null) return
+  if (isTenantRule(issuer)) {
+    checkTenant(claims, issuer)
+    return
+  }
   const iss = member(claims, 'iss')
   if (!issuer.some((each) => each === iss)) {
     throw new AuthError('invalid_token', 'issuer', otherIssuer(claims, issuer))
   }
+}
+
+/** Whether tokens with this `iss` are of an issuer that is stated. */
+export function statesIssuer({ issuer }: ClaimRules, iss: string): boolean {
+  if (issuer === null) return false
+  return isTenantRule(issuer) ? isIssuerOfTenant(iss, issuer) : issuer.includes(iss)
 }
 
 /** One of the texts is the configured one. An empty list names nobody, as a claim that is missing does; any other value names somebody. */

@@ -30,10 +30,13 @@ type RequiredClaims = readonly string[] | Readonly<Record<string, RequiredClaimV
 
 export function requiredClaimsOf(stated: RequiredClaims): readonly RequiredClaim[] {
   if (isNameList(stated)) return stated.map((name) => ({ name, values: 'any' }))
-  return Object.entries(stated).map(([name, value]) => ({
-    name,
-    values: value === true || isPathUnder(value) ? value : [value].flat(),
-  }))
+  return Object.entries(stated).map(([name, value]) => ({ name, values: valuesOf(value) }))
+}
+
+/** A copy: what the caller changes later has no effect. */
+function valuesOf(value: RequiredClaimValue): RequiredClaim['values'] {
+  if (isPathUnder(value)) return { pathUnder: value.pathUnder }
+  return value === true ? true : [value].flat()
 }
 
 /** A path within `spiffe://example.org/`, such as `/orders`: no other text that begins alike, and none that is read as another path. */
@@ -52,6 +55,10 @@ function isPathUnder(value: unknown): value is PathUnder {
   if (!isJsonObject(value) || Reflect.ownKeys(value).join(' ') !== 'pathUnder') return false
   const { pathUnder } = value
   return typeof pathUnder === 'string' && /[^/]\/$/.test(pathUnder)
+}
+
+export function namesOf(stated: RequiredClaims): readonly string[] {
+  return isNameList(stated) ? stated : Object.keys(stated)
 }
 
 function isNameList(stated: RequiredClaims): stated is readonly string[] {

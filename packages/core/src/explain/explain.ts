@@ -3,6 +3,7 @@ import { checkOptions, isText, ownMembers } from '@portcullis/kit/options'
 
 import { acceptedAlgorithms } from '../algorithms/accepted-algorithms.ts'
 import { checkClaims } from '../claims/claims.ts'
+import { isTenantRule } from '../claims/tenants.ts'
 import { isKeySource, type KeySource, type VerificationKey } from '../keys/key-source.ts'
 import { bindingOf, repeatsConfirmation } from '../possession/binding.ts'
 import type { AuthError } from '../refusal/errors.ts'
@@ -81,6 +82,7 @@ async function explainParsed(
   const now = options.clock === undefined ? all.keys.source.now().wall : options.clock.now()
   const rules = rulesOf(options)
   const algorithm = explainAlgorithm(parsed, options)
+  const claims = parseJsonObject(parsed.payload)
   const proveWith = (held: HeldKeys) =>
     algorithm.value === undefined
       ? notTried(algorithm.finding)
@@ -88,10 +90,10 @@ async function explainParsed(
           parsed,
           { algorithm: algorithm.value, accepted: options.algorithms, finding: algorithm.finding },
           held,
+          { rule: isTenantRule(rules.issuer) ? rules.issuer : undefined, claims },
         )
   const found = proveWith(all.keys)
   const inHand = all.inHand && proveWith(all.inHand)
-  const claims = parseJsonObject(parsed.payload)
   const type = explainType(parsed, options, claims)
   // The verdict on claims is that of the whole step, whatever the findings are. Their kind was judged with `typ`.
   const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now, true))

@@ -52,17 +52,14 @@ export interface Clues {
 export function hintsOf(clues: Clues): readonly Hint[] {
   const { signer, isProven, isProvenInHand } = clues
   const isTelling = signer !== undefined && (!isProven || isProvenInHand === false)
-  return [
-    ...(isTelling ? [signerHint(signer, clues)] : []),
-    ...keyHints(clues),
-    ...claimHints(clues),
-  ]
+  const hint = isTelling ? signerHint(signer, clues) : undefined
+  return [...(hint === undefined ? [] : [hint]), ...keyHints(clues), ...claimHints(clues)]
 }
 
 function signerHint(
   { thumbprint, foundIn, kid: ownKid }: Signer,
   { isProven, isAlgorithmAccepted, alg, kid }: Clues,
-): Hint {
+): Hint | undefined {
   const key = `the key ${thumbprint.slice(0, 8)}`
   if (isProven) {
     const text = `${key} is newer than the keys in hand: a service fetches it for the first such token`
@@ -80,6 +77,8 @@ function signerHint(
     const text = `${key} made the signature with ${shown(alg)}, which the verifier does not accept`
     return { name: 'algorithm_not_listed', text }
   }
+  // One with that kid was looked at: its entry names other issuers, or there were too many before it.
+  if (ownKid === kid) return undefined
   const text = `${key}, whose kid is ${shown(ownKid)}, made the signature; the header's kid is ${shown(kid)}`
   return { name: 'kid_of_another_key', text }
 }

@@ -1,4 +1,4 @@
-import { textMember } from '@portcullis/kit/json'
+import { type JsonObject, textMember } from '@portcullis/kit/json'
 
 import {
   type AcceptedAlgorithms,
@@ -6,6 +6,7 @@ import {
   ALGORITHMS,
   purposesOf,
 } from '../algorithms/algorithms.ts'
+import { isKeyForTenant, type TenantRule } from '../claims/tenants.ts'
 import {
   findCandidates,
   type KeyRing,
@@ -76,11 +77,18 @@ interface AlgorithmFound {
   readonly finding: Finding
 }
 
+/** The tenants that a verifier accepts, and what the token says of its own. */
+interface Tenants {
+  readonly rule: TenantRule | undefined
+  readonly claims: JsonObject | undefined
+}
+
 /** Looks for the key among the candidates that the verifier would try, and refuses as it does if there is none. */
 export function prove(
   parsed: ParsedToken,
   { algorithm, accepted, finding }: AlgorithmFound,
   { source, ring }: HeldKeys,
+  { rule, claims }: Tenants,
 ): KeyFindings {
   if (ring instanceof AuthError) {
     const signature = skipped('signature', 'not checked: no keys')
@@ -89,13 +97,20 @@ export function prove(
   const kid = textMember(parsed.header, 'kid')
   const candidates = findCandidates(ring, { algorithm, kid }, accepted)
   const tried = candidates.length
-  const key = candidates.find((each) => isSignedBy(each, algorithm, parsed))
+  const makers = candidates.filter((each) => isSignedBy(each, algorithm, parsed))
+  const key = makers.find(
+    ({ issuer }) => rule === undefined || isKeyForTenant(issuer, claims, rule),
+  )
   if (key !== undefined) {
     const findings = [passed('key', nameOf(key)), passed('signature', 'proven')] as const
     return { key, refusal: undefined, findings: [finding, ...findings] }
   }
   const arrived = source.now()
-  const refusal = unproven({ ring, kid, algorithm, accepted, why: undefined, arrived })
+  const [other] = makers
+  const refusal = unproven(
+    { ring, kid, algorithm, accepted, why: undefined, arrived },
+    other && rule && { issuer: other.issuer, template: rule.keyTemplate.text },
+  )
   if (refusal.reason === 'algorithm') return notTried(failed('algorithm', refusal), refusal)
   if (tried === 0) {
     const signature = skipped('signature', 'not checked: no key')

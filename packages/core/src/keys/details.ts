@@ -4,6 +4,7 @@ import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/al
 import {
   type Detail,
   duration,
+  listed,
   type NumberedDetail,
   numberOf,
   printable,
@@ -115,6 +116,33 @@ export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): Nu
     const text = `no key made the signature of the token ${name}: tried ${which}${describe(count, age)}${because(why)}`
     return { text, numbers: agesOf(age) }
   }
+}
+
+/** A key that made the signature, and is for tokens of other issuers. */
+export interface OtherMaker {
+  /** Of its entry in the key document. */
+  readonly issuer: string | undefined
+  /** What a key for all tenants states. */
+  readonly template: string
+}
+
+/** For `unknown_key`. */
+export function keyOfOthers(
+  { ring, kid, why, arrived }: Unproven,
+  { issuer, template }: OtherMaker,
+): NumberedDetail {
+  const age = ageOf(ring, arrived)
+  return () => {
+    const key = kid === undefined ? 'a key' : `the key with kid ${shown(kid)}`
+    const found = issuer === undefined ? 'states no issuer' : `states the issuer ${spelled(issuer)}`
+    const text = `${key} made the signature and ${found}; expected ${spelled(template)}, or the same with the tenant of the token${because(why)}`
+    return { text, numbers: agesOf(age) }
+  }
+}
+
+/** Issuers of tenants begin alike, and have the tenant behind that. */
+function spelled(issuer: string): string {
+  return listed([issuer], 1, 96)
 }
 
 /** For `timeout`: functions of the user take longer than the key may be used. */

@@ -13,8 +13,8 @@ import { type KeySource, keySource, type VerificationKey } from './key-source.ts
 
 // Keys that the program has already: nothing is fetched, and nothing ages.
 
-/** A public key: a JSON Web Key, or a key object of `node:crypto`. */
-export type PublicKey = Readonly<JWK> | KeyObject
+/** A public key: a JSON Web Key, or a key object of `node:crypto`. `issuer`: whose tokens it is for, where a template asks for that. */
+export type PublicKey = (Readonly<JWK> & { readonly issuer?: string | undefined }) | KeyObject
 
 export interface LocalKeysOptions {
   /**

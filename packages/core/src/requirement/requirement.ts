@@ -5,6 +5,7 @@ import type { Auth } from '../claims/auth.ts'
 import { idTokenHint } from '../claims/details.ts'
 import type { RequiredValue } from '../claims/required-claims.ts'
 import { asSigned, signedClaims } from '../claims/signed-claims.ts'
+import { checkDecider } from '../claims/tenants.ts'
 import { checkScopes, joinedScopes } from '../ground/scopes.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { lacksAll, lacksScopes, lacksValue } from './details.ts'
@@ -97,6 +98,7 @@ export function claim(...given: Parameters<typeof claim>): Requirement {
     description,
     explain: (auth) => lacksValue(description, path, valueOf(auth), accepted),
     isMetBy(auth) {
+      checkDecider(description, auth, path[0])
       const value = valueOf(auth)
       return value !== undefined && matches(value)
     },

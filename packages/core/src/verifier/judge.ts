@@ -4,6 +4,7 @@ import { own } from '@portcullis/kit/options'
 import type { Auth } from '../claims/auth.ts'
 import { checkClaimSet, checkTimes, isTimely } from '../claims/claims.ts'
 import { applySchema } from '../claims/schema.ts'
+import { withTenantDecisions } from '../claims/tenants.ts'
 import { marked } from '../ground/copy.ts'
 import { type Binding, bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
@@ -56,7 +57,8 @@ export function createJudge<Proven extends ProvenToken>(
     }
     const { claims, header } = proven
     checkClaimSet(claims, rules, time, prover.check(proven))
-    const auth: Auth = Object.freeze(marked({ claims, header, token }))
+    const noted = withTenantDecisions({ claims, header, token }, rules.issuer)
+    const auth: Auth = Object.freeze(marked(noted))
     const accepted = { auth, binding: bindingOf(claims, own(proven, 'repeatsMember') === true) }
     judged.set(proven, accepted)
     // One that is refused from here on is remembered as well: to refuse it again needs no other proof.

@@ -1,4 +1,4 @@
-import { member, textMember } from '@portcullis/kit/json'
+import { member, parseJsonObject, textMember } from '@portcullis/kit/json'
 import type { Clock } from '@portcullis/kit/time'
 
 import { type AlgorithmNames, checkAlgorithm } from '../algorithms/accepted-algorithms.ts'
@@ -6,7 +6,14 @@ import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/al
 import { couldBeAccepted, wasIssuedAfter } from '../claims/claims.ts'
 import type { AcceptedTypes } from '../claims/details.ts'
 import { isOfType, statesKind } from '../claims/kind.ts'
-import { otherSignature, unknownKey, type Unproven } from '../keys/details.ts'
+import { isKeyForTenant, isTenantRule, type TenantRule } from '../claims/tenants.ts'
+import {
+  keyOfOthers,
+  otherSignature,
+  type OtherMaker,
+  unknownKey,
+  type Unproven,
+} from '../keys/details.ts'
 import {
   type Caller,
   findCandidates,
@@ -60,6 +67,7 @@ export function createKeySearch({
 }: KeySearchOptions): KeySearch {
   const headers = createHeaderCache()
   const isSignedBy = createSignatureCheck()
+  const tenants = isTenantRule(rules.issuer) ? rules.issuer : undefined
 
   /** Before the keys: what is wrong here must not cost a fetch. */
   function read(token: string): Reading {
@@ -86,14 +94,20 @@ export function createKeySearch({
     }
     const hints = hintsOf(reading)
     let hasWaited = false
+    let other: OtherMaker | undefined
     for (const key of findCandidates(ring, hints, accepted)) {
       let isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
       if (typeof isSigned !== 'boolean') {
         isSigned = await isSigned
         hasWaited = true
       }
+      if (!isSigned) continue
+      if (tenants !== undefined && !isForTenant(key, reading, tenants)) {
+        other = { issuer: key.issuer, template: tenants.keyTemplate.text }
+        continue
+      }
       // A synchronous result cannot race a refresh; once anything was awaited, the key may have left.
-      if (isSigned && (!hasWaited || (await isTrusted(key, hints, caller)))) {
+      if (!hasWaited || (await isTrusted(key, hints, caller))) {
         return { reading, key, foundIn: ring.keys }
       }
     }
@@ -104,7 +118,7 @@ export function createKeySearch({
       return { reading: read(token), key: answer.key, foundIn: undefined }
     }
     const { ring: current, why } = answer
-    throw unproven({ ...hints, ring: current, why, accepted, arrived: caller.arrived })
+    throw unproven({ ...hints, ring: current, why, accepted, arrived: caller.arrived }, other)
   }
 
   async function isTrusted(
@@ -131,7 +145,9 @@ export function createKeySearch({
       async findKey(newer) {
         const reading = read(token)
         for (const key of findCandidates(newer, hintsOf(reading), accepted)) {
-          if (await isSignedBy(key, reading.algorithm, reading.parsed)) return key
+          const isSigned = await isSignedBy(key, reading.algorithm, reading.parsed)
+          if (!isSigned) continue
+          if (tenants === undefined || isForTenant(key, reading, tenants)) return key
         }
         return undefined
       },
@@ -145,14 +161,27 @@ export function createKeySearch({
   }
 }
 
+/** Only of a key that has made the signature: of several entries for one key, each may be for other tenants. */
+function isForTenant(
+  { issuer }: VerificationKey,
+  { parsed }: Reading,
+  tenants: TenantRule,
+): boolean {
+  return isKeyForTenant(issuer, parseJsonObject(parsed.payload), tenants)
+}
+
 function hintsOf({ parsed, algorithm }: Reading): KeyHints {
   return { algorithm, kid: textMember(parsed.header, 'kid') }
 }
 
-export function unproven(said: Omit<Unproven, 'tried'>): AuthError {
+/** @param other A key that has made the signature, and is for tokens of other issuers. */
+export function unproven(said: Omit<Unproven, 'tried'>, other?: OtherMaker): AuthError {
   const { ring, algorithm, accepted } = said
   const tried = findCandidates(ring, said, accepted).length
   const doubt = { ...said, tried }
+  if (other !== undefined) {
+    return new AuthError('invalid_token', 'unknown_key', keyOfOthers(doubt, other))
+  }
   if (tried > 0) return new AuthError('invalid_token', 'signature', otherSignature(doubt))
   // A list has been compared with the header before: with one, what is missing is a key.
   const isForNone =

@@ -1,6 +1,7 @@
 import { own, ownMembers } from '@portcullis/kit/options'
 
 import type { Auth } from '../claims/auth.ts'
+import { statesIssuer } from '../claims/claims.ts'
 import { verdicts } from '../report/diagnostics.ts'
 import { setInternals } from './internals.ts'
 import { createJudge } from './judge.ts'
@@ -50,7 +51,7 @@ export function verifierOf<Proven extends ProvenToken>(
   }
 
   setInternals(verify, {
-    checksIssuer: (issuer) => rules.issuer?.includes(issuer) === true,
+    checksIssuer: (issuer) => statesIssuer(rules, issuer),
     audiences: [rules.audience],
     maxTokenSize,
     recall,

@@ -17,8 +17,9 @@ import type { Clock } from '@portcullis/kit/time'
 
 import { isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
-import { isRequiredClaims, type RequiredClaimValue } from '../claims/required-claims.ts'
+import { isRequiredClaims, namesOf, type RequiredClaimValue } from '../claims/required-claims.ts'
 import { isSchema, type Schema } from '../claims/schema.ts'
+import { checkIssuerTemplate, isIssuerTemplate, type IssuerTemplate } from '../claims/tenants.ts'
 import { foreignness } from '../ground/copy.ts'
 import { isKeySource, type KeySource } from '../keys/key-source.ts'
 import type { Revocations } from '../revocation/revocations.ts'
@@ -29,10 +30,10 @@ export interface VerifierOptions {
   /** Where the public keys come from: `remoteKeys(url)`, `discoverKeys(issuer)`, `fileKeys(path)` or `localKeys(keys)`. */
   keys: KeySource
   /**
-   * The accepted values of `iss`. `null` accepts any value, and tokens without `iss`.
+   * The accepted values of `iss`. `null` accepts any value, and tokens without `iss`. A template is for the tenants of one provider.
    * @see RFC 8725 section 3.8
    */
-  issuer: string | readonly string[] | null
+  issuer: string | readonly string[] | IssuerTemplate | null
   /**
    * The values of `aud` that name this API. `null` accepts any value, and tokens without `aud`. A list that has `null` beside these
    * accepts tokens without `aud`: whoever holds one for another API of the issuer gets in.
@@ -116,7 +117,6 @@ export interface SchemaOptions<Output> {
 /** Options of every verifier that have a meaning for tokens without a key. */
 export type ProvenRules = Pick<
   VerifierOptions,
-  | 'issuer'
   | 'audience'
   | 'clockTolerance'
   | 'requireExpiry'
@@ -127,7 +127,10 @@ export type ProvenRules = Pick<
   | 'confirmation'
   | 'clock'
 > &
-  Partial<SchemaOptions<unknown>>
+  Partial<SchemaOptions<unknown>> & {
+    /** No template: what a key says of its tenants is said of keys alone. */
+    issuer: Exclude<VerifierOptions['issuer'], IssuerTemplate>
+  }
 
 const isRevocations: OptionCheck = (value) => {
   const isSource =
@@ -190,6 +193,8 @@ export function checkVerifierOptions(options: VerifierOptions): void {
     keys: isKeySource,
     ...ruleChecks,
     type: (value) => ruleChecks.type(withoutNull(value)),
+    // `checkIssuerTemplate` knows its members.
+    issuer: (value) => (isIssuerTemplate(value) ? undefined : ruleChecks.issuer(value)),
     algorithms: () => undefined, // `acceptedAlgorithms` knows the names
     algorithmNames: isAlgorithmNames,
     remember: isRemember,
@@ -198,6 +203,10 @@ export function checkVerifierOptions(options: VerifierOptions): void {
   // Mistake `createVerifier: keys must be stated`: Give `keys: remoteKeys(url)`, `discoverKeys(issuer)` or `localKeys(keys)`.
   if (stated.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
   checkStated('createVerifier', stated)
+  const { issuer, requiredClaims = [] } = stated
+  if (isIssuerTemplate(issuer)) {
+    checkIssuerTemplate(issuer, namesOf(requiredClaims))
+  }
 }
 
 /** @throws TypeError if what would be dangerous to forget was left out. */

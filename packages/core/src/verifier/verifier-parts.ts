@@ -4,6 +4,7 @@ import type { ClaimRules } from '../claims/claims.ts'
 import type { AcceptedTypes } from '../claims/details.ts'
 import { requiredClaimsOf } from '../claims/required-claims.ts'
 import type { Schema } from '../claims/schema.ts'
+import { isIssuerTemplate, tenantRuleOf } from '../claims/tenants.ts'
 import { createRevocationCheck, type RevocationCheck } from '../revocation/revocation-check.ts'
 import type { ProvenRules, VerifierOptions } from './verifier-options.ts'
 
@@ -27,7 +28,7 @@ export interface VerifierParts {
 
 /** @param stated Own members, checked. @param proverMoment Of what proves tokens: times are judged by it if no clock is stated. */
 export function partsOf(
-  stated: ProvenRules,
+  stated: Omit<ProvenRules, 'issuer'> & Pick<VerifierOptions, 'issuer'>,
   isAccessToken: boolean,
   proverMoment?: () => Instant,
 ): VerifierParts {
@@ -57,7 +58,7 @@ export function rulesOf({
 }: Omit<VerifierOptions, 'keys'>): ClaimRules {
   return {
     isAccessToken: true,
-    issuer: listed(issuer),
+    issuer: isIssuerTemplate(issuer) ? tenantRuleOf(issuer) : listed(issuer),
     audience: listed(audience),
     clockTolerance,
     requireExpiry,
