@@ -34,7 +34,7 @@ interface Restoration {
 
 const DONE: ReadonlySet<Standing['word']> = new Set(['written', 'joined'])
 
-/** A process has one connection that reads, and perhaps for a moment its former one. @param identities Of the stream, and those before. */
+/** A process has one connection that reads, its newest one. What lasts of former ones may be half-open. @param identities Of the stream, and those before. */
 function connectedIn({ standings }: Seen, identities: readonly string[]): readonly Standing[] {
   const ours = standings.filter((each) => identities.includes(each.identity))
   return [...new Map(ours.map((each) => [each.process, each])).values()]
@@ -118,11 +118,17 @@ async function look(stream: Stream): Promise<Seen> {
       if (record.kind === 'contribution') contributions.push(record.contribution)
     }
   })
-  const clients = await stream.clients()
+  // Redis lists them in any order.
+  const clients = (await stream.clients()).toSorted((one, other) => idIn(one) - idIn(other))
   const named = clients.map((line) => / name=(?<name>\S*) /.exec(line)?.groups?.['name'] ?? '')
   const standings = named.flatMap((name) => standingIn(name) ?? [])
   const unnamed = clients.filter(
     (line, at) => / cmd=xread /.test(line) && standingIn(named[at] ?? '') === undefined,
   )
   return { contributions, standings, unnamed: unnamed.length }
+}
+
+/** A later connection has a larger one. */
+function idIn(line: string): number {
+  return Number(/^id=(?<id>\d+) /.exec(line)?.groups?.['id'] ?? 0)
 }

@@ -6,7 +6,7 @@ import {
   type RedisRevocations,
   replicatedRevocations,
 } from '../../src/revocations/redis-revocations.ts'
-import type { Connect, Transport } from '../../src/store/connection.ts'
+import type { Connect } from '../../src/store/connection.ts'
 import { readRecord } from '../../src/store/record.ts'
 import { type FakeStore, fakeStore, KEY } from '../store/fake-store.ts'
 
@@ -101,31 +101,41 @@ export interface Way {
   /** The commands that its user may not send. */
   readonly forbidden: Set<string>
   isDown: boolean
+  /** Then the store does not hear of the end of a connection, and goes on to list it. */
+  isHalfOpen: boolean
   cut(): void
 }
 
 export function wayTo(store: FakeStore): Way {
-  const open = new Set<Transport>()
+  const open = new Set<() => void>()
   const way: Way = {
     forbidden: new Set(),
     isDown: false,
+    isHalfOpen: false,
     cut() {
-      for (const each of open) each.destroy()
+      for (const end of open) end()
     },
     connect() {
       const transport = store.connect()
-      open.add(transport)
+      let lose: (error: Error) => void
+      const lost = new Promise<never>((_, reject) => {
+        lose = reject
+      })
+      lost.catch(() => undefined)
+      function end(): void {
+        open.delete(end)
+        lose(new Error('Socket closed unexpectedly'))
+        if (!way.isHalfOpen) transport.destroy()
+      }
+      open.add(end)
       return {
         async send(command) {
           if (way.isDown) throw new Error('Socket closed unexpectedly')
           if (way.forbidden.has(command[0] ?? ''))
             throw new Error('NOPERM this user has no permissions')
-          return await transport.send(command)
+          return await Promise.race([transport.send(command), lost])
         },
-        destroy() {
-          open.delete(transport)
-          transport.destroy()
-        },
+        destroy: end,
       }
     },
   }

@@ -524,6 +524,61 @@ describe('the end of a restoration', () => {
     expect(verdict(newcomer, 'a')).toBe('unknown')
   })
 
+  /** Redis lists them in any order, and goes on to list what is half-open. */
+  const ORDERS = [1, 2, 3, 4]
+
+  test('comes though a former connection of a process is still listed: what its newest one says counts', async () => {
+    const { store, clock, start, replica } = await following()
+    await replica.close()
+    const way = wayTo(store)
+    start({ connect: way.connect })
+    await clock.advance(MAX_STALENESS)
+    way.isHalfOpen = true
+    way.isDown = true
+    way.cut()
+    await clock.advance(MAX_STALENESS)
+    store.data = new Map()
+    const operate = operatorOf(store)
+    await operate('create --replaces first')
+    for (const _ of ORDERS) {
+      expect(await operate('restore --finish --processes 1')).toMatchObject({ code: 1 })
+    }
+    way.isDown = false
+    await clock.advance(A_WHILE)
+    for (const _ of ORDERS) expect((await operate('restore')).data).toMatchObject({ pending: [] })
+    expect(await operate('restore --finish --processes 1')).toMatchObject({ code: 0 })
+  })
+
+  test('does not come while the newest connection of a process says that it writes, whatever its former one had said', async () => {
+    const { store, clock, start, replica } = await following()
+    await replica.close()
+    const way = wayTo(store)
+    const reader = start({ connect: way.connect })
+    await clock.advance(MAX_STALENESS)
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    const operate = operatorOf(store)
+    await operate('create --replaces first')
+    const { data } = store
+    await reader.revoke({ iss: ISS, jti: 'a' })
+    await clock.advance(A_WHILE)
+    expect((await operate('restore')).data).toMatchObject({ pending: [] })
+    way.isHalfOpen = true
+    way.isDown = true
+    way.cut()
+    // A fail-over has lost it.
+    store.data = data
+    await clock.advance(1)
+    way.isDown = false
+    await clock.advance(3)
+    for (const _ of ORDERS) {
+      expect((await operate('restore')).data).toMatchObject({ pending: [{ state: 'writing' }] })
+    }
+    await clock.advance(A_WHILE)
+    expect(await operate('restore --finish --processes 1')).toMatchObject({ code: 0 })
+    expect(jtiListIn(store)).toEqual(['a'])
+  })
+
   test.each([
     'restore --finish',
     'restore --finish --processes 0',
