@@ -99,6 +99,7 @@ export const SECTIONS: readonly Section[] = [
       ['packages/providers/docs/cloudflare-access.md', 'cloudflare-access', 'Cloudflare Access'],
       ['packages/providers/docs/cognito.md', 'cognito', 'Cognito'],
       ['packages/providers/docs/entra.md', 'entra', 'Entra ID'],
+      ['packages/providers/ENTRA-TENANTS.md', 'entra-tenants', 'Entra: many tenants'],
       ['packages/providers/docs/firebase.md', 'firebase', 'Firebase'],
       ['packages/providers/docs/github-actions.md', 'github-actions', 'GitHub Actions'],
       ['packages/providers/docs/gitlab.md', 'gitlab', 'GitLab'],

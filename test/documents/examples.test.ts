@@ -330,7 +330,7 @@ describe('packages/core/BOUND-TOKENS.md', () => {
   })
 })
 
-test.each(globSync('packages/providers/docs/*.md', { cwd: root }))(
+test.each(globSync('packages/providers/{docs/*,ENTRA-TENANTS}.md', { cwd: root }))(
   '%s: the verifier of "How to test" accepts the token of that section',
   async (path) => {
     const blocks = blocksOf(read(path)).filter(({ language }) => language === 'ts')

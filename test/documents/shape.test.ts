@@ -60,6 +60,7 @@ packages/providers/README.md   | sh ts                  | documents/shape docume
 packages/providers/docs/entra.md | ts json ts ts ts     | documents/examples mcp/providers
 packages/providers/docs/keycloak.md | ts ts json ts ts  | documents/examples mcp/providers
 packages/providers/docs/{auth0,cognito}.md | ts json ts ts | documents/examples mcp/providers
+packages/providers/ENTRA-TENANTS.md | ts ts            | documents/examples
 packages/providers/docs/*.md   | ts json ts             | documents/examples
 packages/redis/README.md       | sh ts sh ts            | documents/shape simulation/redis/readme
 packages/redis/REPLAYS.md      | ts                     | simulation/redis/readme

@@ -61,8 +61,13 @@ export interface ProviderOptions {
   }
   /** Access tokens of Microsoft Entra ID. */
   entra: ProviderOptions['every'] & {
-    /** The id of one tenant: a GUID in lower case. Its tokens have it in `iss`. */
-    tenant: string
+    /** The id of one tenant: a GUID in lower case. Its tokens have it in `iss`. Not together with `tenants`. */
+    tenant?: string | undefined
+    /**
+     * The ids of the tenants whose tokens are accepted. `'any'` accepts every tenant but that of personal accounts: also those whose
+     * administrator is an attacker, who decides what the token says of `roles`, names and addresses.
+     */
+    tenants?: 'any' | readonly string[] | undefined
     /** In version 2.0 the client id of the API; in 1.0 this or the Application ID URI, as the client has asked for it. */
     audience: string | readonly string[]
     /**
@@ -70,6 +75,21 @@ export interface ProviderOptions {
      * @default '2.0'
      */
     version?: '1.0' | '2.0' | undefined
+    /**
+     * The cloud in which the API is registered: that of the US government, or that of China.
+     * @default 'global'
+     */
+    cloud?: 'global' | 'us' | 'china' | undefined
+    /**
+     * The Application (client) ID of the API, if it has signing keys of its own (claims mapping). For one tenant alone: whoever
+     * administers a tenant may have the private halves of such keys.
+     */
+    appKeys?: string | undefined
+    /**
+     * With `tenants: 'any'`: permits requirements of `roles` and `wids`, which each tenant's administrator assigns. Then also check
+     * `tid` wherever you check a role.
+     */
+    rolesAssignedBy?: 'any' | undefined
   }
   /** ID tokens of Firebase Authentication, which are what its clients send to an API. */
   firebase: ProviderOptions['every'] & {

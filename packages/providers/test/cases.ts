@@ -53,6 +53,8 @@ export interface Case {
   readonly accepted?: readonly (readonly [title: string, change: Change])[]
   /** What its keys state as `use`. @default 'sig' */
   readonly use?: string
+  /** The member `issuer` of its keys, where a verifier asks for it. */
+  readonly keyIssuer?: string | undefined
   readonly refused: readonly (readonly [title: string, change: Change, reason: AuthErrorReason])[]
 }
 
@@ -60,6 +62,7 @@ const API = 'https://api.example.com'
 const TENANT = '11111111-2222-3333-4444-555555555555'
 const OTHER_TENANT = '99999999-2222-3333-4444-555555555555'
 const ENTRA_API = '6e74172b-be56-4843-9ff4-e66a39bb12e3'
+const PERSONAL = '9188040d-6c67-4c5b-b112-36a304b66dad'
 const OPENID = '/.well-known/openid-configuration'
 
 const ofAnotherApi: Change = { claims: { aud: 'https://other.example.com' } }
@@ -182,6 +185,135 @@ export const cases: readonly Case[] = [
       ['of version 2.0 by its claim', { claims: { ver: '2.0' } }, 'claim'],
       ['an ID token of the API itself', { claims: { appid: undefined } }, 'missing_claim'],
     ],
+  },
+  {
+    page: 'entra',
+    algorithm: 'RS256',
+    differs: {},
+    preset: (keys) => entra({ tenants: 'any', audience: ENTRA_API }, keys),
+    keyUrl: 'https://login.microsoftonline.com/common/discovery/v2.0/keys',
+    keyIssuer: 'https://login.microsoftonline.com/{tenantid}/v2.0',
+    required: ['iss', 'sub', 'tid'],
+    refused: [
+      ['of one tenant with the id of another', { claims: { tid: OTHER_TENANT } }, 'issuer'],
+      [
+        'of a personal account',
+        {
+          claims: { iss: `https://login.microsoftonline.com/${PERSONAL}/v2.0`, tid: PERSONAL },
+        },
+        'issuer',
+      ],
+      [
+        'of version 1.0',
+        { claims: { iss: `https://sts.windows.net/${TENANT}/`, ver: '1.0', appid: 'web' } },
+        'issuer',
+      ],
+      ['of version 1.0 by its claim', { claims: { ver: '1.0' } }, 'claim'],
+      [
+        'of another cloud',
+        { claims: { iss: `https://login.microsoftonline.us/${TENANT}/v2.0` } },
+        'issuer',
+      ],
+      ['for Microsoft Graph', { claims: { aud: 'https://graph.microsoft.com' } }, 'audience'],
+      ['an ID token of the API itself', { claims: { azp: undefined } }, 'missing_claim'],
+    ],
+  },
+  {
+    page: 'entra',
+    algorithm: 'RS256',
+    differs: { iss: `https://sts.windows.net/${TENANT}/`, ver: '1.0', appid: 'web' },
+    preset: (keys) =>
+      entra({ tenants: [TENANT, PERSONAL], audience: ENTRA_API, version: '1.0' }, keys),
+    keyUrl: 'https://login.microsoftonline.com/common/discovery/v2.0/keys',
+    keyIssuer: 'https://login.microsoftonline.com/{tenantid}/v2.0',
+    required: ['iss', 'sub', 'tid'],
+    refused: [
+      [
+        'of a tenant that is not listed',
+        { claims: { iss: `https://sts.windows.net/${OTHER_TENANT}/`, tid: OTHER_TENANT } },
+        'issuer',
+      ],
+      [
+        'of version 2.0',
+        { claims: { iss: `https://login.microsoftonline.com/${TENANT}/v2.0`, ver: '2.0' } },
+        'issuer',
+      ],
+      ['of version 2.0 by its claim', { claims: { ver: '2.0' } }, 'claim'],
+    ],
+  },
+  ...(
+    [
+      ['us', 'https://login.microsoftonline.us', 'https://sts.windows.net'],
+      ['china', 'https://login.partner.microsoftonline.cn', 'https://sts.chinacloudapi.cn'],
+    ] as const
+  ).flatMap(([cloud, login, first]): Case[] => [
+    {
+      page: 'entra',
+      algorithm: 'RS256',
+      differs: { iss: `${login}/${TENANT}/v2.0` },
+      preset: (keys) => entra({ tenants: [TENANT], audience: ENTRA_API, cloud }, keys),
+      keyUrl: `${login}/common/discovery/v2.0/keys`,
+      keyIssuer: `${login}/{tenantid}/v2.0`,
+      refused: [
+        [
+          'of the global cloud',
+          { claims: { iss: `https://login.microsoftonline.com/${TENANT}/v2.0` } },
+          'issuer',
+        ],
+      ],
+    },
+    {
+      page: 'entra',
+      algorithm: 'RS256',
+      differs: { iss: `${login}/${TENANT}/v2.0` },
+      preset: (keys) => entra({ tenant: TENANT, audience: ENTRA_API, cloud }, keys),
+      metadata: [`${login}/${TENANT}/v2.0`, `${login}/${TENANT}/v2.0${OPENID}`],
+      keyUrl: `${login}/${TENANT}/discovery/v2.0/keys`,
+      refused: [
+        [
+          'of the global cloud',
+          { claims: { iss: `https://login.microsoftonline.com/${TENANT}/v2.0` } },
+          'issuer',
+        ],
+      ],
+    },
+    {
+      page: 'entra',
+      algorithm: 'RS256',
+      differs: { iss: `${first}/${TENANT}/`, ver: '1.0', appid: 'web' },
+      preset: (keys) => entra({ tenants: 'any', audience: ENTRA_API, cloud, version: '1.0' }, keys),
+      keyUrl: `${login}/common/discovery/v2.0/keys`,
+      keyIssuer: `${login}/{tenantid}/v2.0`,
+      refused: [
+        ['of version 2.0', { claims: { iss: `${login}/${TENANT}/v2.0`, ver: '2.0' } }, 'issuer'],
+      ],
+    },
+  ]),
+  {
+    page: 'entra',
+    algorithm: 'RS256',
+    differs: {},
+    preset: (keys) => entra({ tenant: TENANT, audience: ENTRA_API, appKeys: ENTRA_API }, keys),
+    keyUrl: `https://login.microsoftonline.com/${TENANT}/discovery/v2.0/keys?appid=${ENTRA_API}`,
+    refused: [['of another API', { claims: { aud: OTHER_TENANT } }, 'audience']],
+  },
+  {
+    page: 'entra',
+    algorithm: 'RS256',
+    differs: { iss: `https://sts.windows.net/${TENANT}/`, ver: '1.0', appid: 'web' },
+    preset: (keys) =>
+      entra({ tenant: TENANT, audience: ENTRA_API, appKeys: ENTRA_API, version: '1.0' }, keys),
+    keyUrl: `https://login.microsoftonline.com/${TENANT}/discovery/keys?appid=${ENTRA_API}`,
+    refused: [['of another API', { claims: { aud: OTHER_TENANT } }, 'audience']],
+  },
+  {
+    page: 'entra',
+    algorithm: 'RS256',
+    differs: {},
+    preset: (keys) => entra({ tenants: [TENANT], audience: ENTRA_API, appKeys: ENTRA_API }, keys),
+    keyUrl: `https://login.microsoftonline.com/${TENANT}/discovery/v2.0/keys?appid=${ENTRA_API}`,
+    keyIssuer: `https://login.microsoftonline.com/${TENANT}/v2.0`,
+    refused: [['with the id of another tenant', { claims: { tid: OTHER_TENANT } }, 'issuer']],
   },
   {
     page: 'keycloak',

@@ -67,11 +67,11 @@ export function publishes({ preset }: Case): boolean {
 
 /** What the provider publishes, by its URL. */
 export function documentsOf(each: Case): ReadonlyMap<string, unknown> {
-  const { metadata, keyUrl, algorithm, use = 'sig' } = each
+  const { metadata, keyUrl, keyIssuer, algorithm, use = 'sig' } = each
   // Every other algorithm has a key there as well: a token must not be refused for want of one.
   const others = publishes(each) ? ALGORITHMS : []
   const keys = [...new Set([algorithm, ...others])].map((name) =>
-    Object.assign({}, issuerOf(name).publicJwk, { use }),
+    Object.assign({}, issuerOf(name).publicJwk, { use, issuer: keyIssuer }),
   )
   const documents = new Map<string, unknown>([[keyUrl, { keys }]])
   if (metadata) documents.set(metadata[1], { issuer: metadata[0], jwks_uri: keyUrl })
