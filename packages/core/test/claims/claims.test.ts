@@ -6,7 +6,7 @@ import {
   couldBeAccepted,
   wasIssuedAfter,
 } from '../../src/claims/claims.ts'
-import type { RequiredClaim } from '../../src/claims/required-claims.ts'
+import { type RequiredClaim, requiredClaimsOf } from '../../src/claims/required-claims.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 
 const NOW = 1_700_000_000
@@ -393,6 +393,18 @@ describe('the values of requiredClaims', () => {
     const values = { pathUnder: 'spiffe://example.org/' }
     const requiring = { ...RULES, requiredClaims: [{ name: 'flag', values }] }
     expect(verdict({ exp: NOW + 60, flag: value }, requiring)).toBe(answer)
+  })
+
+  test('what the caller changes later has no effect', () => {
+    const [path, list] = [{ pathUnder: 'spiffe://example.org/' }, ['a']]
+    const requiring = { ...RULES, requiredClaims: requiredClaimsOf({ flag: path, other: list }) }
+    path.pathUnder = 'spiffe://other.test/'
+    list.push('b')
+    const other = 'spiffe://other.test/orders'
+    expect(verdict({ exp: NOW + 60, flag: other, other: 'a' }, requiring)).toBe('claim')
+    const ours = 'spiffe://example.org/orders'
+    expect(verdict({ exp: NOW + 60, flag: ours, other: 'b' }, requiring)).toBe('claim')
+    expect(verdict({ exp: NOW + 60, flag: ours, other: 'a' }, requiring)).toBe('accepted')
   })
 
   test('are judged after the time', () => {
