@@ -43,6 +43,43 @@ export function mistakesOf(...folders: readonly string[]): readonly Mistake[] {
   )
 }
 
+/** Whether a message is that of a row, which may leave out its end. In a row `…:` is the name of any function. */
+function begins(text: string, row: string): boolean {
+  return (row.startsWith('…: ') ? text.replace(/^[^\s:]+: /, '…: ') : text).startsWith(row)
+}
+
+/**
+ * What is wrong with the comments of all packages. `testing` and the programs say theirs to the person who has just written the call
+ * or the command, and guides of core name no provider.
+ *
+ * @param document MISTAKES.md.
+ */
+export function faultsOfMistakes(document: string): readonly string[] {
+  const all = mistakesOf()
+  const paths = globSync('packages/!(cli|providers|testing)/src/**/*.ts', { cwd: root })
+  const said = paths
+    .filter((path) => !path.startsWith('packages/redis/src/program'))
+    .flatMap((path) =>
+      messagesIn(readFileSync(join(root, path), 'utf8')).map((text) => ({ path, text })),
+    )
+  return [
+    ...said
+      .filter(({ text }) => !SELDOM.has(text) && !all.some(({ message }) => begins(text, message)))
+      .map(({ path, text }) => `${path}: write // Mistake \`MESSAGE\`: ADVICE above: ${text}`),
+    ...all
+      .filter(
+        (each) => !said.some(({ path, text }) => path === each.path && begins(text, each.message)),
+      )
+      .map(({ path, message }) => `${path}: nothing here says ${message}`),
+    ...all
+      .filter(({ id }) => document.split(`<a id="${id}"></a>`).length !== 2)
+      .map(({ path, id }) => `${path}: MISTAKES.md must have ${id} once`),
+  ]
+}
+
+/** Decorators that contradict each other are named in their message. No key has another kind, and WebCrypto makes pairs. */
+const SELDOM = new Set(['…', 'unknown kind of key: …', 'not a key pair'])
+
 /** A row for each mistake in these folders. */
 export function tableOfMistakes(...folders: readonly string[]): string {
   const rows = mistakesOf(...folders).map(({ id, message, advice }) => [
@@ -65,6 +102,7 @@ function idOf(message: string): string {
 /** The messages of the TypeErrors of a source, with `…` for each part that is put in. */
 export function messagesIn(code: string): readonly string[] {
   const messages: string[] = []
+  if (!code.includes('TypeError')) return messages
   function look(node: ts.Node): void {
     if (ts.isNewExpression(node) && node.expression.getText() === 'TypeError') {
       const [given] = node.arguments ?? []

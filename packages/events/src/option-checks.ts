@@ -99,7 +99,10 @@ export function checkLogoutOptions(options: LogoutOptions): LogoutOptions {
 }
 
 export function checkReceiveEventsOptions(options: ReceiveEventsOptions): ReceiveEventsOptions {
-  const checks = { ...SECURITY_EVENT_CHECKS, authorize: isAuthorization }
+  const checks: Readonly<Record<keyof ReceiveEventsOptions, OptionCheck>> = {
+    ...SECURITY_EVENT_CHECKS,
+    authorize: isAuthorization,
+  }
   return checked('receiveEvents', options, checks, ['audience', 'authorize'])
 }
 

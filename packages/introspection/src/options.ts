@@ -204,7 +204,7 @@ export function checkIntrospectedOptions(
     allowInsecure: isBoolean,
     fetch: isFunction,
     clock: isClock,
-  })
+  } satisfies Record<keyof IntrospectedOptions | keyof SchemaOptions<unknown>, OptionCheck>)
   const stated = ownMembers(options)
   checkStated('introspected', stated)
   const { issuer, endpoint, keys, type, allowInsecure = false, clientId } = stated

@@ -20,6 +20,7 @@ import {
   isFunction,
   isText,
   isTextList,
+  type OptionCheck,
   ownMembers,
 } from '@portcullis/kit/options'
 
@@ -89,7 +90,7 @@ export function checkEndpointOptions(
     mutualTls: () => undefined,
     onRefusal: isFunction,
     realm: () => undefined,
-  })
+  } satisfies Record<keyof EndpointOptions, OptionCheck>)
   const stated = ownMembers(options)
   const { resource, requirement, tools } = stated
   for (const name of ['resource', 'authorizationServers'] as const) {

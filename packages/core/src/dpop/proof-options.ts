@@ -111,7 +111,7 @@ const isOriginList: OptionCheck = (value) => {
   return origins.map(isOrigin).find((complaint) => complaint !== undefined)
 }
 
-const CHECKS: Readonly<Record<string, OptionCheck>> = {
+const CHECKS: Readonly<Record<keyof DpopProofsOptions, OptionCheck>> = {
   origin: isOriginList,
   // `checkAlgorithmList` knows what they may be.
   algorithms: () => undefined,

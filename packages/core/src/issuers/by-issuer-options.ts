@@ -1,5 +1,12 @@
 import { isJsonObject } from '@portcullis/kit/json'
-import { checkOptions, countUpTo, isClock, ownMembers, seconds } from '@portcullis/kit/options'
+import {
+  checkOptions,
+  countUpTo,
+  isClock,
+  type OptionCheck,
+  ownMembers,
+  seconds,
+} from '@portcullis/kit/options'
 import type { Clock } from '@portcullis/kit/time'
 
 import { isIssuerName } from '../claims/claims.ts'
@@ -76,7 +83,7 @@ export function checkByIssuerOptions(
     timeout: seconds(0.001, 600),
     maxTokenSize: isTokenSize,
     clock: isClock,
-  }
+  } satisfies Record<Exclude<keyof ByIssuerOptions, 'remember'>, OptionCheck>
   checkOptions('byIssuer', options, {
     remember: isRemember,
     ...(isFunction ? ofFunction : {}),

@@ -105,7 +105,7 @@ export function checkRemoteKeysOptions(
   options: RemoteKeysOptions,
   without: readonly string[] = [],
 ): CheckedOptions {
-  const checks = {
+  const checks: Readonly<Record<keyof RemoteKeysOptions, OptionCheck>> = {
     maxAge: seconds(1, 86_400),
     staleWhileRevalidate: seconds(0, 86_400),
     staleIfError: seconds(0, 604_800),

@@ -76,7 +76,7 @@ const isHeaderName: OptionCheck = (value) =>
     ? undefined
     : 'must be the name of a header'
 
-const CHECKS: Readonly<Record<string, OptionCheck>> = {
+const CHECKS: Readonly<Record<keyof MutualTlsOptions, OptionCheck>> = {
   required: isBoolean,
   header: isHeaderName,
   format: oneOf(...CERTIFICATE_FORMATS),

@@ -121,7 +121,7 @@ function hasRequired(value: unknown): boolean {
   return typeof Reflect.get(Object(value), 'required') === 'boolean'
 }
 
-const CHECKS: Readonly<Record<string, OptionCheck>> = {
+const CHECKS: Readonly<Record<keyof GuardOptions<never>, OptionCheck>> = {
   optional: isBoolean,
   credentials: isTokenHeader,
   realm: isHeaderText,
