@@ -9,7 +9,7 @@ import { tableOf } from './parts.ts'
 // The tables of MISTAKES.md: what stands beside a check in the sources as `// Mistake `MESSAGE`: what to write instead`. The message may
 // leave out its end, and has `…` for what differs.
 
-export interface Mistake {
+interface Mistake {
   /** From the root of the repository. */
   readonly path: string
   /** What its place in the document, and its address on the site, end with. */
@@ -19,7 +19,7 @@ export interface Mistake {
 }
 
 /** @param code A source. */
-export function mistakesIn(code: string, path: string): readonly Mistake[] {
+function mistakesIn(code: string, path: string): readonly Mistake[] {
   const comments = code.matchAll(/^( *)\/\/ (Mistake .*(?:\n\1\/\/ (?!Mistake ).*)*)/gm)
   return [...comments].map(([, , comment = '']) => {
     const text = comment.replaceAll(/\n *\/\/ /g, ' ')
@@ -32,7 +32,7 @@ export function mistakesIn(code: string, path: string): readonly Mistake[] {
 }
 
 /** @param folders Below `packages`, such as `kit` and `core/src/keys`. Without any, of all packages. */
-export function mistakesOf(...folders: readonly string[]): readonly Mistake[] {
+function mistakesOf(...folders: readonly string[]): readonly Mistake[] {
   const patterns = (folders.length === 0 ? ['*'] : folders).map((folder) =>
     folder.includes('/') ? `packages/${folder}/**/*.ts` : `packages/${folder}/src/**/*.ts`,
   )

@@ -40,7 +40,7 @@ export function declarationsOf(name: string, ...interfaces: readonly string[]): 
 }
 
 /** @throws Error if no source has the interface. */
-export function membersOf(sources: readonly string[], name: string): Declarations {
+function membersOf(sources: readonly string[], name: string): Declarations {
   const declaration = sources
     .filter((source) => source.includes(`export interface ${name}`))
     .flatMap((source) => parsed(source).statements.filter(ts.isInterfaceDeclaration))

@@ -104,20 +104,13 @@ test.each(alone)('every document that %s names is there', (path) => {
 })
 
 test.each([
-  ['a file that is gone', '[a](test/nowhere.md)', 1],
-  ['a heading that is gone', '[a](SECURITY.md#nowhere)', 1],
-  ['a heading of its own that is gone', '# Here\n[a](#nowhere)', 1],
-  ['a file outside of the repository', '[a](../wt)', 1],
-  ['a file by its name in brackets', '[a][b]\n\n[b]: nowhere.md', 1],
-  ['a file with code for a text', '[`a`](nowhere.md)', 1],
-  ['a heading of a file that has none', '[a](LICENSE#mit)', 1],
-  ['names of things that are gone', '`test/a.ts` `pnpm@12 b` `bench c` portcullis_gone', 4],
-  ['a heading', '[a](SECURITY.md#what-is-trusted)', 0],
-  ['a heading of its own', '# The `code`, twice\n# The `code`, twice\n[a](#the-code-twice-1)', 0],
-  ['a folder', '[a](test/simulation/faults)', 0],
-  ['another site', '[a](https://example.com/nowhere)', 0],
-  ['nothing: it is code', '```ts\nhandlers[name](nowhere)\n```\n`handlers[name](nowhere)`', 0],
-])('of links and names, %s: %#', (_, text, count) => {
+  ['[a](test/nowhere.md) [b](SECURITY.md#nowhere) [c](#nowhere) [d](../wt) [`e`](nowhere.md)', 5],
+  ['[a][b]\n\n[b]: nowhere.md', 1],
+  ['`test/a.ts` `pnpm@12 b` `bench c` portcullis_gone', 4],
+  ['# The `code`, twice\n# The `code`, twice\n[a](#the-code-twice-1)', 0],
+  ['[a](SECURITY.md#what-is-trusted) [b](test/simulation/faults) [c](https://b.test/nowhere)', 0],
+  ['```ts\nhandlers[name](nowhere)\n```\n`handlers[name](nowhere)`', 0],
+])('of %j, so many lead nowhere: %i', (text, count) => {
   expect([...brokenLinks('README.md', text), ...unknownIn('README.md', text)]).toHaveLength(count)
 })
 
@@ -137,8 +130,6 @@ const places = [
 test('the tour has its stops, and each decision its code', () => {
   expect(places.filter(([path]) => path === 'docs/tour.md').length).toBeGreaterThan(20)
   expect(decisions.filter((path) => !places.some(([named]) => named === path))).toEqual([])
-  const steps = [...walks.matchAll(/: step (\d), `\w+`/g)].map(([, step]) => Number(step))
-  expect(steps).toEqual([1, 2, 3, 4, 5])
 })
 
 test.each(places)('%s, place %#: the file has the names', (path, text) => {
@@ -152,17 +143,6 @@ test.each(places)('%s, place %#: the file has the names', (path, text) => {
   )
   const names = spans.filter((span) => !span.includes('/'))
   expect(names.filter((name) => !words.has(name.split('.').at(-1) ?? ''))).toEqual([])
-})
-
-test.each(decisions)('%s has the same parts as the others', (path) => {
-  const parts = read(path).matchAll(/^(?:\*\*(.*?)\.\*\*|(Code):)/gm)
-  expect([...parts].map(([, bold, code]) => bold ?? code)).toEqual([
-    'Decided',
-    'Why',
-    'What it costs',
-    'What would change it',
-    'Code',
-  ])
 })
 
 const rooms = (owner: string) =>

@@ -9,12 +9,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { metrics, trace } from '@opentelemetry/api'
+import { OAuthError } from '@portcullis/client/oauth'
 import type { LocalRevocations, Requirement, Revocations, Verifier } from '@portcullis/core'
 import type { EventPoll } from '@portcullis/events'
 import { fetchEndpoint } from '@portcullis/mcp'
 import type { Sources } from '@portcullis/metrics/prometheus'
 import { createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
+import express from 'express'
+import { fastify } from 'fastify'
 import { decodeJwt } from 'jose'
+import Koa from 'koa'
 import request from 'supertest'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
@@ -147,6 +151,14 @@ test('OPAQUE-TOKENS.md: a verifier of tokens that something else proves, and tes
   await run('core/OPAQUE-TOKENS.md', [2])
 })
 
+/** A process that saves what is revoked. */
+async function saving(): Promise<LocalRevocations> {
+  const { revocations } = await run<{ revocations: LocalRevocations }>('core/REVOKING.md', [1], {
+    change: (code) => code.replace("'revocations", `'${folder}/revocations`),
+  })
+  return revocations
+}
+
 describe('REVOKING.md', () => {
   test('logging out ends the stream of events of this token', async () => {
     const { app } = await run<{ app: RequestListener }>('core/REVOKING.md', [0, 3], {
@@ -160,12 +172,8 @@ describe('REVOKING.md', () => {
   })
 
   test('what was revoked is saved, and is there after a restart', async () => {
-    const change = (code: string) => code.replace("'revocations", `'${folder}/revocations`)
-    const start = async () =>
-      await run<{ revocations: LocalRevocations }>('core/REVOKING.md', [1], { change })
-    await (await start()).revocations.revoke({ jti: 'six' })
-    const { revocations } = await start()
-    expect(revocations.toSnapshot().entries).toEqual([{ type: 'token', jti: 'six' }])
+    await (await saving()).revoke({ jti: 'six' })
+    expect((await saving()).toSnapshot().entries).toEqual([{ type: 'token', jti: 'six' }])
   })
 
   test('revocations of your own answer by a word', async () => {
@@ -188,7 +196,7 @@ test('SERVE.md: its one line reports verdicts, until it is closed', async () => 
   const { reports } = await run<{ reports: { close(): Promise<void> } }>('cli/SERVE.md', [0], {
     ending: '\nexport { reports }',
   })
-  await reports.close()
+  await expect(reports.close()).resolves.toBeUndefined()
 })
 
 describe('OAUTH.md of client', () => {
@@ -244,14 +252,43 @@ describe('OAUTH.md of client', () => {
   })
 })
 
+test.each<readonly [string, (error: Error) => RequestListener | Promise<RequestListener>]>([
+  ['Express', (error) => express().set('env', 'test').use(throwing(error))],
+  ['Koa', (error) => Object.assign(new Koa(), { silent: true }).use(throwing(error)).callback()],
+  [
+    'Fastify',
+    async (error) => {
+      const app = fastify().get('/', throwing(error))
+      await app.ready()
+      return (incoming, answer) => {
+        app.routing(incoming, answer)
+      }
+    },
+  ],
+])(
+  '%s answers with the status and the headers of an OAuthError by itself, as OAUTH.md says',
+  async (_, start) => {
+    const down = new OAuthError('timeout', 'no', { status: 503, retryAfter: 6.2 })
+    const { status, headers } = await request(await start(down)).get('/')
+    expect([status, headers['retry-after']]).toEqual([503, '7'])
+  },
+)
+
+function throwing(error: Error): () => never {
+  return () => {
+    throw error
+  }
+}
+
+const toCall = (name: string) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: {} },
+})
+
 describe('the documents of mcp', () => {
   const aud = 'https://mcp.example.com/mcp'
-  const toCall = (name: string) => ({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name, arguments: {} },
-  })
   const accept = { accept: 'application/json, text/event-stream' }
   type Fetch = (request: Request) => Promise<Response>
   const stated = { resource: aud, authorizationServers: [ISSUER] }

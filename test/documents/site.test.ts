@@ -4,22 +4,9 @@ import { dirname, join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { errorPagesOf } from '../../docs/error-pages.ts'
 import { relinked } from '../../docs/links.ts'
 import { brokenLinks, faultsOfPages } from '../../docs/page-rules.ts'
-import {
-  documentsOf,
-  faultsOfSections,
-  headOf,
-  LANGUAGES,
-  type Page,
-  pagesOf,
-  plain,
-  programsOf,
-} from '../../docs/pages.ts'
-import { ERRORS, MISTAKES, SECTIONS } from '../../docs/sections.ts'
-import { refusals } from '../../packages/core/src/refusal/refusals.ts'
-import { blocksOf, tablesOf } from './markdown.ts'
+import { documentsOf, faultsOfSections, type Page, pagesOf } from '../../docs/pages.ts'
 
 // What the site is made of. The site as a browser shows it is looked at in test/programs/site.
 
@@ -75,16 +62,6 @@ describe('the list of sections', () => {
   test('names a document that it does not have, and says where to add it', () => {
     expect(faultsOfSections([...documentsOf(), 'packages/new/README.md'])).toEqual([
       'packages/new/README.md is in no section: add a row for it to SECTIONS in docs/sections.ts',
-    ])
-  })
-
-  test('names a row whose document is gone, and one that is there twice', () => {
-    const [start, ...others] = SECTIONS
-    if (start === undefined) throw new Error('there are no sections')
-    const rows = [...start.rows, ['GONE.md', 'gone', 'Gone'] as const, ...start.rows.slice(0, 1)]
-    expect(faultsOfSections(documentsOf(), [{ ...start, rows }, ...others])).toEqual([
-      'GONE.md does not exist: take its row out of SECTIONS in docs/sections.ts',
-      'README.md, or its address, is twice in SECTIONS in docs/sections.ts',
     ])
   })
 })
@@ -147,60 +124,6 @@ describe('the links of a page', () => {
     expect(files).toEqual(['packages/core/pictures/outage.svg'])
     expect(() => relinked(pageWith('![a](nowhere.svg)'), byPath, '.html')).toThrow('nowhere.svg')
   })
-})
-
-describe('the pages of errors', () => {
-  const errors = errorPagesOf(documentAt(ERRORS))
-  const addresses = new Set(errors.map(({ address }) => address))
-
-  test.each(Object.entries(refusals))(
-    '%s has one, and each of its reasons',
-    (code, { reasons }) => {
-      expect(addresses).toContain(`errors/${code}/index`)
-      for (const reason of Object.keys(reasons))
-        expect(addresses).toContain(`errors/${code}/${reason}`)
-    },
-  )
-
-  test('every message has one', () => {
-    const document = documentAt(MISTAKES)
-    const rows = tablesOf(document.text)
-      .filter(({ columns: [first] }) => first === 'Message')
-      .flatMap((table) => table.rows)
-    const messages = errorPagesOf(document).filter(({ address }) =>
-      address.startsWith('errors/messages/'),
-    )
-    expect(messages.length).toBe(rows.length)
-    expect(messages.length).toBeGreaterThan(50)
-  })
-
-  test('the page of a reason says what it means, what to do and what the client reads', () => {
-    const page = errors.find(({ address }) => address === 'errors/invalid_token/expired')
-    expect(page?.text).toMatch(
-      /^# invalid_token: expired\n\n[^#]+\n\n## The client\n\n[^#]+## Whoever runs the API\n\n/,
-    )
-    expect(page?.text).toContain('The access token has expired')
-  })
-})
-
-test('every program that the index of examples links to is a page', () => {
-  const programs = programsOf(pages).map(({ path }) => path)
-  expect(programs).toContain('examples/callers/src/websocket.ts')
-  expect(programs).toContain('test/frameworks/apps/express.ts')
-})
-
-test('code is in languages that the site shows in colour', () => {
-  const used = pages.flatMap(({ text }) => blocksOf(text).map(({ language }) => language))
-  const known: readonly string[] = LANGUAGES
-  expect([...new Set(used)].filter((name) => name !== '' && !known.includes(name))).toEqual([])
-})
-
-test('the title and the first sentence of a document are its words', () => {
-  expect(headOf('# `a` and *b*\n\nIt [reads](x.md) `c`, e.g. d. More.\n', 'x.md')).toEqual({
-    title: 'a and *b*',
-    about: 'It reads c, e.g. d.',
-  })
-  expect(plain('<a id="x"></a>**a** \\<`B`\\>')).toBe('a <B>')
 })
 
 /** A document with another text. */

@@ -31,8 +31,9 @@ const defaults = [...new Set(documentsOf().flatMap((path) => partsOf(read(path))
     })
   })
 
+const plain = (text: string) => text.replaceAll(/(?<=\d)_(?=\d)/g, '')
+
 test.each(defaults)('%s: %s is %s by default, as its comment says', (name, option, value) => {
-  const plain = (text: string) => text.replaceAll(/(?<=\d)_(?=\d)/g, '')
   const sources = plain(
     readAll(`packages/{${name},core}/src/**/*.ts`)
       .join('\n')
@@ -72,8 +73,8 @@ test.each(
   const refused = toError(
     new ExplainedError('credentials_rejected', 'no', { reason: code }),
   ) as OAuthError
-  const plain = new TokenClientError(code as TokenClientError['code'], 'no')
-  expect(refused.code === code ? refused : toError(plain)).toMatchObject({
+  const failed = new TokenClientError(code as TokenClientError['code'], 'no')
+  expect(refused.code === code ? refused : toError(failed)).toMatchObject({
     code,
     status: Number(status),
   })

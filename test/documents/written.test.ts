@@ -21,9 +21,10 @@ test.each(writtenFiles())('$path is as its sources say: run `pnpm write`', ({ pa
   expect(existsSync(join(root, path)) && read(path)).toBe(text)
 })
 
+const list = (...words: readonly string[]) => words.join(', ')
+
 test('a part of a document is written anew, has no words of somebody, and needs a maker and an end', () => {
   const text = 'By hand.\n\n<!-- written: list one two -->\nold\n<!-- end -->\n\nBy hand, too.\n'
-  const list = (...words: readonly string[]) => words.join(', ')
   const written = withParts(text, { list })
   expect(written).toBe(text.replace('\nold\n', '\n\none, two\n\n'))
   expect(wordsOf(written)).toEqual({ byHand: 5, written: 2 })
