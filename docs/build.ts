@@ -8,7 +8,7 @@ import { listForPrograms, textForPrograms } from './for-programs.ts'
 import { frontOf, listOfAll, sectionPage } from './front.ts'
 import { layoutOf, type Shown } from './layout.ts'
 import { fileAddress, relinked } from './links.ts'
-import { createRenderer } from './markdown.ts'
+import { render } from './markdown.ts'
 import { type Page, programsOf } from './pages.ts'
 import { searchIndexOf } from './search-index.ts'
 import { ERRORS, EXAMPLES, MISTAKES, type Section, SECTIONS } from './sections.ts'
@@ -31,7 +31,6 @@ export async function buildSite(
   const byPath = new Map(pages.map((page) => [page.path, page]))
   const overview = byPath.get('README.md')
   if (overview === undefined) throw new Error('README.md is in no section')
-  const render = await createRenderer()
   rmSync(site, { recursive: true, force: true })
 
   const files = new Set(['LICENSE'])

@@ -1,7 +1,6 @@
 import { html, raw } from 'hono/html'
 
 import { tableUnder } from '../test/documents/markdown.ts'
-import { escaped } from './highlight.ts'
 import { document } from './layout.ts'
 import { pathBetween } from './links.ts'
 import type { Page } from './pages.ts'
@@ -122,7 +121,7 @@ export async function listOfAll(pages: readonly Page[]): Promise<string> {
 /** The first piece of code in a language, with its fence. */
 function blockOf(text: string, language: string): string {
   const [block] = new RegExp(`^\`\`\`${language}\\n[\\s\\S]*?^\`\`\`$`, 'm').exec(text) ?? []
-  if (block === undefined) throw new Error(`README.md has no code in ${escaped(language)}`)
+  if (block === undefined) throw new Error(`README.md has no code in ${language}`)
   return block
 }
 

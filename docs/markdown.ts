@@ -1,9 +1,11 @@
+import { createRequire } from 'node:module'
+
 import MarkdownIt from 'markdown-it'
 
 import { slugsOf } from '../test/documents/markdown.ts'
-import { createHighlighter, escaped } from './highlight.ts'
 
-// Markdown as HTML: headings that can be linked to as GitHub does, tables and code that scroll by themselves, and no `style`.
+// Markdown as HTML: headings that can be linked to as GitHub does, tables and code that scroll by themselves, code in colour by
+// classes, and no `style`, which would be against the policy of the site.
 
 export interface Heading {
   readonly level: number
@@ -16,81 +18,66 @@ export interface Rendered {
   readonly headings: readonly Heading[]
 }
 
-export async function createRenderer(): Promise<(markdown: string) => Rendered> {
-  const highlight = await createHighlighter()
-  // All documents are ours, so that HTML in them is, too.
-  const markdown = new MarkdownIt({ html: true })
-  const { rules } = markdown.renderer
-
-  rules['fence'] = (tokens, at) => {
-    const { content = '', info = '' } = tokens[at] ?? {}
-    const language = info.trim().split(/\s+/)[0] ?? ''
-    const code = highlight(content.replace(/\n$/, ''), language)
-    return `<div class="code"><pre tabindex="0" data-language="${escaped(language)}"><code>${code}\n</code></pre></div>\n`
-  }
-  rules['code_block'] = (tokens, at) =>
-    `<div class="code"><pre tabindex="0"><code>${escaped(tokens[at]?.content ?? '')}</code></pre></div>\n`
-  rules['heading_close'] = (tokens, at) => {
-    const id = tokens[at - 2]?.attrGet('id')
-    const { tag = '' } = tokens[at] ?? {}
-    if (!id || tag === 'h1') return `</${tag}>\n`
-    const heading = tokens[at - 1]
-    const label = `Link to: ${heading === undefined ? '' : wordsOf(heading)}`
-    return `<a class="anchor" href="#${id}" aria-label="${escaped(label)}">#</a></${tag}>\n`
-  }
-  rules['table_open'] = (tokens, at, _, env: Env) => {
-    const columns = columnsOf(tokens, at)
-    return `<div class="table" role="region" tabindex="0" aria-label="${escaped(`Table ${(env.tables += 1)}: ${columns.join(', ')}`)}"><table>\n`
-  }
-  // A cell that heads no column is no heading.
-  rules['th_open'] = (tokens, at) => (tokens[at + 1]?.content === '' ? '<td>' : '<th>')
-  rules['th_close'] = (tokens, at) => (tokens[at - 1]?.content === '' ? '</td>' : '</th>')
-  rules['table_close'] = () => '</table></div>\n'
-
-  return (text) => {
-    const env: Env = { tables: 0 }
-    const tokens = markdown.parse(text, env)
-    const headings = tokens.flatMap((token, at): Heading[] => {
-      // What it says of columns, it says in a `style`.
-      token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null
-      if (token.type !== 'heading_open') return []
-      const inline = tokens[at + 1]
-      if (inline === undefined) return []
-      return [{ level: Number(token.tag.slice(1)), id: '', text: wordsOf(inline) }]
-    })
-    // As GitHub names them, so that links lead to the same place there.
-    const slugs = slugsOf(headings.map((heading) => heading.text))
-    const named = headings.map(({ level, text: words }, at) => ({
-      level,
-      id: slugs[at] ?? '',
-      text: words,
-    }))
-    let next = 0
-    for (const token of tokens) {
-      if (token.type === 'heading_open') token.attrSet('id', named[next++]?.id ?? '')
-    }
-    return { html: markdown.renderer.render(tokens, markdown.options, env), headings: named }
-  }
+// Its own types bring those of a browser, which are not those of Node.
+const require = createRequire(import.meta.url)
+const hljs = require('highlight.js/lib/common') as {
+  highlight(code: string, options: { language: string }): { value: string }
 }
+// All documents are ours, so that HTML in them is, too.
+const markdown = new MarkdownIt({ html: true })
+const { rules } = markdown.renderer
+const { escapeHtml } = markdown.utils
 
-interface Env {
-  tables: number
+/** @throws Error for code in a language that has no colours. */
+rules['fence'] = (tokens, at) => {
+  const { content = '', info: language = '' } = tokens[at] ?? {}
+  const code = language === '' ? escapeHtml(content) : hljs.highlight(content, { language }).value
+  return `<div class="code"><pre tabindex="0"><code>${code}</code></pre></div>\n`
+}
+rules['heading_close'] = (tokens, at) => {
+  const id = tokens[at - 2]?.attrGet('id')
+  const { tag = '' } = tokens[at] ?? {}
+  if (!id || tag === 'h1') return `</${tag}>\n`
+  const label = escapeHtml(`Link to: ${wordsOf(tokens[at - 1])}`)
+  return `<a class="anchor" href="#${id}" aria-label="${label}">#</a></${tag}>\n`
+}
+rules['table_open'] = (tokens, at, _, env: { tables: number }) => {
+  const end = tokens.findIndex(({ type }, index) => index > at && type === 'thead_close')
+  const cells = tokens.slice(at, end).map((token) => wordsOf(token).trim())
+  const columns = cells.filter((words) => words !== '').join(', ')
+  const label = escapeHtml(`Table ${(env.tables += 1)}: ${columns}`)
+  return `<div class="table" role="region" tabindex="0" aria-label="${label}"><table>\n`
+}
+rules['table_close'] = () => '</table></div>\n'
+// A cell that heads no column is no heading.
+rules['th_open'] = (tokens, at) => (tokens[at + 1]?.content === '' ? '<td>' : '<th>')
+rules['th_close'] = (tokens, at) => (tokens[at - 1]?.content === '' ? '</td>' : '</th>')
+
+export function render(text: string): Rendered {
+  const env = { tables: 0 }
+  const tokens = markdown.parse(text, env)
+  // What it says of columns, it says in a `style`.
+  for (const token of tokens)
+    token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null
+  const openings = tokens.flatMap((token, at) =>
+    token.type === 'heading_open' ? [{ token, words: wordsOf(tokens[at + 1]) }] : [],
+  )
+  // As GitHub names them, so that links lead to the same place there.
+  const slugs = slugsOf(openings.map(({ words }) => words))
+  const headings = openings.map(({ token, words }, at): Heading => {
+    const id = slugs[at] ?? ''
+    token.attrSet('id', id)
+    return { level: Number(token.tag.slice(1)), id, text: words }
+  })
+  return { html: markdown.renderer.render(tokens, markdown.options, env), headings }
 }
 
 type Token = ReturnType<MarkdownIt['parse']>[number]
 
 /** The text of what is in a line. */
-function wordsOf({ children }: Token): string {
-  return (children ?? [])
+function wordsOf(token: Token | undefined): string {
+  return (token?.children ?? [])
     .filter(({ type }) => type === 'text' || type === 'code_inline')
     .map(({ content }) => content)
     .join('')
-}
-
-function columnsOf(tokens: readonly Token[], at: number): readonly string[] {
-  const end = tokens.findIndex(({ type }, index) => index > at && type === 'thead_close')
-  return tokens.slice(at, end).flatMap((token) => {
-    const words = token.type === 'inline' ? wordsOf(token).trim() : ''
-    return words === '' ? [] : [words]
-  })
 }

@@ -28,9 +28,6 @@ export interface Page {
   readonly parent?: string
 }
 
-/** What the code of documents is written in. */
-export const LANGUAGES = ['diff', 'js', 'json', 'sh', 'ts', 'yaml'] as const
-
 /** The paths of all Markdown documents of the repository. The SECURITY.md of core is made of that in the root by `pnpm build`. */
 export function documentsOf(): readonly string[] {
   const paths = globSync(['**/*.md', '.changeset/**/*.md', '.github/**/*.md'], {

@@ -1,12 +1,20 @@
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import type { TypeDocOptions } from 'typedoc'
+import {
+  Application,
+  Converter,
+  type DeclarationReflection,
+  IntersectionType,
+  type ParameterReflection,
+  ReflectionKind,
+  ReflectionType,
+  type TypeDocOptions,
+} from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
 
 import { type Entry, pathFrom, root } from './entries.ts'
 import { headOf, type Page } from './pages.ts'
-import { createReader } from './reader.ts'
 import { REFERENCE, SECTIONS } from './sections.ts'
 
 // What the packages export, as pages in Markdown: typedoc reads the sources, and a page says of each export what its comment
@@ -69,7 +77,8 @@ export async function referenceOf(
     groupOrder: ['Functions', 'Classes', 'Variables', '*'],
     kindSortOrder: ['Module', 'Function', 'Class', 'Variable', 'Interface', 'TypeAlias'],
   }
-  const app = await createReader(options)
+  const app = await Application.bootstrapWithPlugins(options)
+  joinObjects(app)
   const project = await app.convert()
   if (project === undefined) throw new Error('the sources cannot be read')
   app.validate(project)
@@ -78,6 +87,30 @@ export async function referenceOf(
     throw new Error('the comments of the sources are not right')
   }
   return entries.flatMap((entry) => pagesOfModule(entry, entries))
+}
+
+/** Of `{ a: A } & { b: B }` typedoc shows no member: the members of both are one object. */
+function joinObjects({ converter }: Application): void {
+  converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    const { Parameter, Property } = ReflectionKind
+    const found = [Parameter, Property].flatMap((kind) => project.getReflectionsByKind(kind))
+    // Those of these kinds have a type.
+    for (const typed of found as (ParameterReflection | DeclarationReflection)[]) {
+      if (!(typed.type instanceof IntersectionType)) continue
+      const objects = typed.type.types.filter((each) => each instanceof ReflectionType)
+      const [first, ...others] = objects
+      if (first === undefined || objects.length < typed.type.types.length) continue
+      for (const { declaration } of others) {
+        for (const child of declaration.children ?? []) {
+          child.parent = first.declaration
+          first.declaration.addChild(child)
+        }
+        delete declaration.children
+        project.removeReflection(declaration)
+      }
+      typed.type = first
+    }
+  })
 }
 
 /** The page of a module, and one for each of its exports. */
@@ -103,6 +136,8 @@ function pageOf(module: string, path: string): Page {
     .replace(/^# .*$/m, `# ${name}`)
     // In a cell of a table, each on a line of its own.
     .replaceAll(/ \*\*(Default|See|Throws|Deprecated)\*\* /g, '<br>**$1** ')
+  // As typedoc writes a type whose members it does not show.
+  if (text.includes('`object` & `object`')) throw new Error(`${path} of ${module} hides members`)
   const short = module.replace('@portcullis/', '')
   const head = headOf(text, path)
   const isModule = path === 'index.md'

@@ -60,7 +60,7 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
 }
 
 /** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
-export function authorize(...requirements: readonly [Requirement, ...Requirement[]]): Middleware {
+export function authorize(...requirements: [Requirement, ...Requirement[]]): Middleware {
   checkRequirementList('authorize', requirements)
   return (request, response, next) => {
     authorizeRequest(request, requirements).then(

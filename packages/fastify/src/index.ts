@@ -141,7 +141,7 @@ async function settled(answer: unknown, request: Request, reply: Reply): Promise
  * A hook for one route or a scope. It requires something of a token that {@link authenticate} has accepted. All requirements
  * must be met.
  */
-export function authorize(...requirements: readonly [Requirement, ...Requirement[]]): Hook {
+export function authorize(...requirements: [Requirement, ...Requirement[]]): Hook {
   checkRequirementList('authorize', requirements)
   return async (request, reply) => {
     if (isScope(request)) {

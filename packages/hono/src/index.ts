@@ -83,9 +83,7 @@ function incomingOf({ env }: Context): object | undefined {
 }
 
 /** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
-export function authorize(
-  ...requirements: readonly [Requirement, ...Requirement[]]
-): MiddlewareHandler {
+export function authorize(...requirements: [Requirement, ...Requirement[]]): MiddlewareHandler {
   checkRequirementList('authorize', requirements)
   return async (context, next) => {
     try {

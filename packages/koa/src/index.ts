@@ -73,7 +73,7 @@ export function authenticate<KoaContext extends Context = Context>(
 }
 
 /** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
-export function authorize(...requirements: readonly [Requirement, ...Requirement[]]): Middleware {
+export function authorize(...requirements: [Requirement, ...Requirement[]]): Middleware {
   checkRequirementList('authorize', requirements)
   return async (context, next) => {
     try {

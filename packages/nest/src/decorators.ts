@@ -69,9 +69,7 @@ function marking(decorator: string, mark: (target: object) => void): HandlerDeco
  *
  * @throws TypeError for a value that is not a requirement, and together with `@Public()`.
  */
-export function Requires(
-  ...requirements: readonly [Requirement, ...Requirement[]]
-): HandlerDecorator {
+export function Requires(...requirements: [Requirement, ...Requirement[]]): HandlerDecorator {
   checkRequirementList('@Requires', requirements)
   const guard = requirementGuard(requirements)
   setRole(guard, 'requires')
