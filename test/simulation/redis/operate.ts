@@ -1,7 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+
+import { run } from '../../../packages/redis/src/program/program.ts'
+import { redisTransport } from '../../../packages/redis/src/store/redis-transport.ts'
+import type { RedisServer } from './redis-server.ts'
 
 export interface Outcome {
   readonly exitCode: number | null
@@ -27,4 +32,31 @@ export async function operate(url: string, ...args: readonly string[]): Promise<
     exited,
   ])
   return { exitCode, printed, said }
+}
+
+interface Told {
+  readonly code: number
+  readonly printed: readonly string[]
+  readonly said: string
+  /** What the first line that is printed says. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The same in this process: it starts at once, also on a busy machine. */
+export async function operateHere(
+  server: RedisServer,
+  command: string,
+  input: readonly string[] = [],
+): Promise<Told> {
+  const printed: string[] = []
+  const said: string[] = []
+  const code = await run(command.split(' '), {
+    environment: { REDIS_URL: server.url },
+    connect: (source) => redisTransport(source),
+    input: Readable.from(input),
+    print: (line) => printed.push(line),
+    say: (line) => said.push(line),
+  })
+  const data = JSON.parse(printed[0] ?? '{}') as Readonly<Record<string, unknown>>
+  return { code, printed, said: said.join('\n'), data }
 }

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { run } from '../../../packages/redis/src/program/program.ts'
-import { redisTransport } from '../../../packages/redis/src/store/redis-transport.ts'
 import { codeSpans } from '../../documents/markdown.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
+import { operateHere as operate } from './operate.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { issue, type Issued, join, type Member, STREAM } from './scene.ts'
 import { until } from './waiting.ts'
@@ -25,31 +23,6 @@ const commandIn = (step: string) =>
     .find((code) => code.startsWith('portcullis-revocations '))
     ?.replace('portcullis-revocations ', '')
 
-interface Told {
-  readonly code: number
-  readonly printed: readonly string[]
-  readonly said: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-
-async function operate(
-  server: RedisServer,
-  command: string,
-  input: readonly string[] = [],
-): Promise<Told> {
-  const printed: string[] = []
-  const said: string[] = []
-  const code = await run(command.split(' '), {
-    environment: { REDIS_URL: server.url },
-    connect: (source) => redisTransport(source),
-    input: Readable.from(input),
-    print: (line) => printed.push(line),
-    say: (line) => said.push(line),
-  })
-  const data = JSON.parse(printed[0] ?? '{}') as Readonly<Record<string, unknown>>
-  return { code, printed, said: said.join('\n'), data }
-}
-
 const current = async (member: Member) =>
   await until('current', () => member.revocations.status().state === 'current')
 
@@ -60,6 +33,49 @@ async function fleetOf(server: RedisServer, count: number): Promise<readonly Mem
   })
   for (const each of fleet) await current(each)
   return fleet
+}
+
+interface Writing {
+  /** What was revoked, and recorded as its process was told. */
+  readonly acknowledged: readonly Issued[]
+  readonly more: (count: number) => Promise<void>
+  readonly end: () => Promise<void>
+}
+
+/** Each revokes one token after another. */
+function writingBy(fleet: readonly Member[]): Writing {
+  const acknowledged: Issued[] = []
+  const ending = new AbortController()
+  const writing = fleet.map(async ({ revocations }) => {
+    while (!ending.signal.aborted) {
+      const token = await issue()
+      await revocations.revoke(token.claims).then(
+        () => acknowledged.push(token),
+        () => undefined,
+      )
+    }
+  })
+  const end = async () => {
+    ending.abort()
+    await Promise.all(writing)
+  }
+  onTestFinished(end)
+  return {
+    acknowledged,
+    end,
+    async more(count) {
+      const { length } = acknowledged
+      await until('more', () => acknowledged.length >= length + count)
+    },
+  }
+}
+
+/** By a process that starts now. */
+async function expectRevoked(server: RedisServer, tokens: readonly Issued[]): Promise<void> {
+  await using newcomer = join(server.url)
+  await current(newcomer)
+  const verdicts = await Promise.all(tokens.map(async (each) => await newcomer.verdict(each)))
+  expect(verdicts.filter((verdict) => verdict !== 'revoked')).toEqual([])
 }
 
 /** Until whoever is connected has written back: what the third step waits for. */
@@ -160,21 +176,7 @@ describeWithRedis('a stream that is lost', () => {
     const fleet = await fleetOf(server, 3)
     const [one] = fleet
     const { identity = '' } = one?.revocations.status() ?? {}
-    const acknowledged: Issued[] = []
-    const ending = new AbortController()
-    const writing = fleet.map(async ({ revocations }) => {
-      while (!ending.signal.aborted) {
-        const token = await issue()
-        await revocations.revoke(token.claims).then(
-          () => acknowledged.push(token),
-          () => undefined,
-        )
-      }
-    })
-    const more = async (count: number) => {
-      const { length } = acknowledged
-      await until('more', () => acknowledged.length >= length + count)
-    }
+    const { acknowledged, more, end } = writingBy(fleet)
     await more(50)
     await server.command('XTRIM', STREAM, 'MAXLEN', 10)
     await until('missing', () =>
@@ -201,15 +203,34 @@ describeWithRedis('a stream that is lost', () => {
     const { printed } = await operate(server, save)
     await more(50)
     expect(await operate(server, load, printed)).toMatchObject({ code: 0 })
-    ending.abort()
-    await Promise.all(writing)
+    await end()
     await restored(server)
     expect(await operate(server, 'restore --finish --processes 3')).toMatchObject({ code: 0 })
-    await using newcomer = join(server.url)
-    await current(newcomer)
-    const verdicts = await Promise.all(
-      acknowledged.map(async (each) => await newcomer.verdict(each)),
+    await expectRevoked(server, acknowledged)
+  })
+
+  test('FLUSHALL with writers at work, and the steps of the page: no acknowledged revocation is lost, of before and after', async () => {
+    await using server = await startRedis()
+    const { data } = await operate(server, 'create')
+    const fleet = await fleetOf(server, 3)
+    const { acknowledged, more, end } = writingBy(fleet)
+    await more(30)
+    await server.command('FLUSHALL')
+    await until('missing', () =>
+      fleet.every((each) => each.revocations.status().state === 'missing'),
     )
-    expect(verdicts.filter((verdict) => verdict !== 'revoked')).toEqual([])
+    const before = acknowledged.length
+    const [create = '', , look = '', finish = ''] = STEPS.flatMap((step) => commandIn(step) ?? [])
+    await operate(server, create.replace('ID', String(data['id'])))
+    // They go on to revoke while they write back, and when they have.
+    await more(30)
+    await restored(server, look)
+    await more(30)
+    await until('ended', async () => {
+      return (await operate(server, finish.replace('N', '3'))).code === 0
+    })
+    await end()
+    expect([before >= 30, acknowledged.length >= before + 60]).toEqual([true, true])
+    await expectRevoked(server, acknowledged)
   })
 })

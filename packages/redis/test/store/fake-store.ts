@@ -75,7 +75,7 @@ export function fakeStore(clock: Clock): FakeStore {
   const names = new Map<(error: Error) => void, string>()
   /** The last command of each. */
   const lastOf = new Map<(error: Error) => void, string>()
-  const ids = new Map<(error: Error) => void, number>()
+  const numbers = new Map<(error: Error) => void, number>()
   let connections = 0
   let lists = 0
 
@@ -112,11 +112,11 @@ export function fakeStore(clock: Clock): FakeStore {
         transports.delete(end)
         names.delete(end)
         lastOf.delete(end)
-        ids.delete(end)
+        numbers.delete(end)
         for (const reject of pending) reject(error)
       }
       if (!isRefused) transports.add(end)
-      ids.set(end, connections)
+      numbers.set(end, connections)
       return {
         async send(command) {
           if (isRefused) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
@@ -199,12 +199,12 @@ export function fakeStore(clock: Clock): FakeStore {
     if (name === 'CLIENT') {
       const lines = [...transports].map(
         (each) =>
-          `id=${ids.get(each)} name=${names.get(each) ?? ''} cmd=${lastOf.get(each) ?? 'hello'} user=api\n`,
+          `id=${numbers.get(each)} name=${names.get(each) ?? ''} cmd=${lastOf.get(each) ?? 'hello'} user=api\n`,
       )
       // Redis turns its list around while it looks after its connections: the order says nothing.
       lists += 1
-      const first = lists % lines.length
-      return [...lines.slice(first), ...lines.slice(0, first)].join('')
+      const turned = lists % lines.length
+      return [...lines.slice(turned), ...lines.slice(0, turned)].join('')
     }
     if (name === 'XINFO') return infoOf(store.data.get(second))
     if (name === 'XRANGE') return range(first, second, third, Number(others[1] ?? Infinity))
