@@ -8,7 +8,15 @@ import {
   replicatedRevocations,
 } from '../../src/revocations/redis-revocations.ts'
 import { type FakeStore, fakeStore, KEY } from '../store/fake-store.ts'
-import { ISS, jtisIn, MAX_STALENESS, operatorOf, type Way, wayTo } from './processes.ts'
+import {
+  ISS,
+  jtisIn,
+  MAX_STALENESS,
+  operatorOf,
+  tokenRecord,
+  type Way,
+  wayTo,
+} from './processes.ts'
 
 // Random losses of the store, with a fleet and an operator who follows the runbook, against what is promised: no process accepts what a
 // living one knows to be revoked, but for as long as news may take.
@@ -17,11 +25,16 @@ const FLEET = 3
 
 type Event =
   | { readonly kind: 'pass'; readonly seconds: number }
-  | { readonly kind: 'revoke' | 'restart' | 'deny' | 'allow' | 'cut' | 'down'; readonly at: number }
+  | {
+      readonly kind: 'revoke' | 'restart' | 'deny' | 'allow' | 'cut' | 'down' | 'half-open'
+      readonly at: number
+    }
   | { readonly kind: 'finish'; readonly after: number }
   /** All that the runbook knows, in a row. */
   | { readonly kind: 'loss'; readonly before: number; readonly after: number }
   | { readonly kind: 'empty' | 'replace' | 'create again' | 'fail over' | 'keep' }
+  /** The stream of another environment is there for a while, in which something is revoked. */
+  | { readonly kind: 'stranger' }
 
 const event: fc.Arbitrary<Event> = fc.oneof(
   {
@@ -42,6 +55,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
         'allow',
         'cut',
         'down',
+        'half-open',
       ),
       at: fc.nat(FLEET - 1),
     }),
@@ -63,7 +77,16 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .constantFrom('empty', 'empty', 'replace', 'replace', 'create again', 'fail over', 'keep')
+      .constantFrom(
+        'empty',
+        'empty',
+        'replace',
+        'replace',
+        'create again',
+        'fail over',
+        'keep',
+        'stranger',
+      )
       .map((kind): Event => ({ kind })),
   },
 )
@@ -121,7 +144,15 @@ async function play(world: World, next: Event): Promise<void> {
   else if ('at' in next) await playOne(world, next)
   else if (next.kind === 'empty') store.data = new Map()
   else if (next.kind === 'keep') world.kept = store.data
-  else if (next.kind === 'fail over') {
+  else if (next.kind === 'stranger') {
+    const { data } = store
+    store.data = new Map()
+    store.create('theirs')
+    store.add(tokenRecord('theirs'))
+    // Until each that reads has seen whose it is.
+    await pass(world, MAX_STALENESS)
+    store.data = data
+  } else if (next.kind === 'fail over') {
     store.data = world.kept
     world.failedOverAt = world.clock.monotonic()
   } else if (next.kind === 'finish') await finish(world, next.after)
@@ -193,10 +224,12 @@ async function playOne(
   else if (kind === 'allow') {
     way.forbidden.clear()
     way.isDown = false
-  } else if (kind === 'down') {
-    way.isDown = true
+    way.isHalfOpen = false
+  } else {
+    way.isDown ||= kind !== 'cut'
+    way.isHalfOpen = kind === 'half-open'
     way.cut()
-  } else way.cut()
+  }
 }
 
 async function pass(world: World, seconds: number): Promise<void> {
@@ -234,7 +267,10 @@ test(
           for (const { way } of fleet) {
             way.forbidden.clear()
             way.isDown = false
+            way.isHalfOpen = false
           }
+          // What was half-open ends at last.
+          store.cut()
           store.data = new Map()
           await pass(world, MAX_STALENESS)
           await replace(world)
@@ -251,6 +287,7 @@ test(
             (jti) => newcomer.statusOf({ iss: ISS, jti }, 1) !== 'revoked',
           )
           expect(accepted).toEqual([])
+          expect(jtisIn(store)).not.toContain('theirs')
           await newcomer.close()
         } finally {
           for (const { revocations } of fleet) await revocations.close()
