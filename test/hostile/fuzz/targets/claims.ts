@@ -22,6 +22,10 @@ const RULES = {
   requiredClaims: [{ name: 'sub', values: 'any' }],
 } satisfies ClaimRules
 
+/** An audience that may be missing, and must fit where it stands; and none at all. */
+const ADDRESSED: ClaimRules = { ...RULES, audience: [...RULES.audience, null] }
+const FOR_ANYBODY: ClaimRules = { ...RULES, audience: null }
+
 const time = fc.integer({ min: NOW - 4000, max: NOW + 100 })
 
 /** A payload. Forged ones are read as well, to tell whether they may ask for new keys. */
@@ -29,7 +33,11 @@ export const claims: FuzzTarget = {
   inputs: jsonText(
     jsonObject({
       iss: fc.constantFrom(...RULES.issuer, 'https://other.example'),
-      aud: fc.oneof(fc.constantFrom(...RULES.audience), fc.array(fc.constantFrom('api', 'b'))),
+      aud: fc.oneof(
+        fc.constantFrom(...RULES.audience),
+        fc.array(fc.constantFrom('api', 'b', '', null)),
+        fc.constantFrom('', [], null),
+      ),
       sub: fc.string(),
       exp: fc.oneof(
         fc.integer({ min: NOW - 10, max: NOW + 100 }),
@@ -43,6 +51,7 @@ export const claims: FuzzTarget = {
   run(input) {
     const payload = octetsOf(input)
     const accepted = read(payload)
+    checkAddressed(payload, accepted !== undefined)
     hold(couldBeAccepted(payload, RULES, NOW) === (accepted !== undefined), 'two answers are one')
     if (accepted === undefined) return
     hold(isDeepStrictEqual(accepted, parseJson(payload.toString())), 'the claims are as signed')
@@ -61,9 +70,28 @@ export const claims: FuzzTarget = {
   },
 }
 
-function read(payload: Buffer): ReturnType<typeof checkClaims> | undefined {
+/** `null` in the list lets in what names nobody, and nothing else. */
+function checkAddressed(payload: Buffer, isAccepted: boolean): void {
+  const addressed = read(payload, ADDRESSED)
+  const anybody = read(payload, FOR_ANYBODY)
+  hold(couldBeAccepted(payload, ADDRESSED, NOW) === (addressed !== undefined), 'also with null')
+  if (addressed === undefined) {
+    hold(!isAccepted, 'what names this audience is accepted with null as well')
+    const names = anybody !== undefined && [anybody.aud].flat().length > 0
+    hold(anybody === undefined || (names && anybody.aud !== undefined), 'it names somebody')
+    return
+  }
+  hold(anybody !== undefined, 'what is accepted with null is accepted for anybody')
+  const isMissing = !Object.hasOwn(addressed, 'aud') || isDeepStrictEqual(addressed.aud, [])
+  hold(isAccepted !== isMissing, 'it names this audience, or nobody')
+}
+
+function read(
+  payload: Buffer,
+  rules: ClaimRules = RULES,
+): ReturnType<typeof checkClaims> | undefined {
   try {
-    return checkClaims(payload, RULES, NOW)
+    return checkClaims(payload, rules, NOW)
   } catch (error) {
     if (error instanceof AuthError && error.code === 'invalid_token') return undefined
     throw error

@@ -10,6 +10,7 @@ import { introspectionAnswer } from './introspection-answer.ts'
 import { keyDocument } from './key-document.ts'
 import { loginResponse } from './login-response.ts'
 import { metadata } from './metadata.ts'
+import { opaqueToken } from './opaque-token.ts'
 import { pollAnswer } from './poll-answer.ts'
 import { securityEvent } from './security-event.ts'
 import { targetUrl } from './target-url.ts'
@@ -29,6 +30,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'key-document': keyDocument,
   'login-response': loginResponse,
   metadata,
+  'opaque-token': opaqueToken,
   'poll-answer': pollAnswer,
   'security-event': securityEvent,
   'target-url': targetUrl,

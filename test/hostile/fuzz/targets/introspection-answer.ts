@@ -24,7 +24,7 @@ export const introspectionAnswer: FuzzTarget = {
     nearlyAll({
       active: fc.constantFrom(true, true, true, false, 'true', 1),
       iss: fc.constantFrom(ISSUER, ISSUER, `${ISSUER}/`),
-      aud: fc.constantFrom('api', ['api', 'other'], 'other'),
+      aud: fc.constantFrom('api', 'api', ['api', 'other'], 'other', '', [], [''], undefined, null),
       exp: fc.constantFrom(1_767_229_200, 4e9, '4000000000', 0),
       cnf: fc.constantFrom(undefined, undefined, { jkt: 'key' }, {}),
       token_type: fc.constantFrom('Bearer', 'bearer', 'DPoP', undefined, null),
@@ -34,8 +34,16 @@ export const introspectionAnswer: FuzzTarget = {
   ),
   async run(input) {
     const octets = octetsOf(input)
-    const plain = await acceptedClaims({ body: octets, type: 'application/json' })
+    const answer = { body: octets, type: 'application/json' }
+    const plain = await acceptedClaims(answer)
     if (plain !== undefined) checkAccepted(plain, parseJson(octets.toString()))
+    const addressed = await acceptedClaims({ ...answer, audience: ['api', null] })
+    hold(plain === undefined || addressed !== undefined, 'with null, what is accepted still is')
+    if (addressed !== undefined && plain === undefined) {
+      // What is null is absent in an answer.
+      const { aud } = parseJson(octets.toString()) as { readonly aud?: unknown }
+      hold([aud ?? []].flat().length === 0, 'and nothing else, but for an answer that names nobody')
+    }
 
     const payload = `{"iss":"${ISSUER}","aud":"client","iat":1767225600,"token_introspection":${octets.toString('latin1')}}`
     const body = signed(`{"alg":"Ed25519","typ":"${SIGNED}"}`, payload)
@@ -52,10 +60,11 @@ async function acceptedClaims(answer: {
   readonly body: Buffer | string
   readonly type: string
   readonly keys?: VerifierOptions['keys']
+  readonly audience?: VerifierOptions['audience']
 }): Promise<JsonObject | undefined> {
   const verifier = introspected({
     issuer: ISSUER,
-    audience: 'api',
+    audience: answer.audience ?? 'api',
     endpoint: ENDPOINT,
     clientId: 'client',
     clientSecret: 'secret',
