@@ -91,10 +91,12 @@ const isScopeList: OptionCheck = (value) =>
     : 'must be a list of scopes')
 
 const isResource: OptionCheck = (value) => {
-  if (typeof value !== 'string') return 'must be an https URL without a fragment'
-  const complaint = isAbsoluteUrl(value)
-  if (complaint !== undefined) return complaint
-  const { protocol, hostname } = new URL(value)
+  const complaint = 'must be an https URL without a fragment, and without a user name or a password'
+  if (typeof value !== 'string') return complaint
+  const notUrl = isAbsoluteUrl(value)
+  if (notUrl !== undefined) return notUrl
+  const { protocol, hostname, username, password } = new URL(value)
   const isSecure = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
-  return isSecure && !value.includes('#') ? undefined : 'must be an https URL without a fragment'
+  const isPublic = username === '' && password === '' && !value.includes('#')
+  return isSecure && isPublic ? undefined : complaint
 }

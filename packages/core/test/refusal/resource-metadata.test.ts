@@ -64,6 +64,8 @@ describe('refused at start-up', () => {
     ['one without TLS', { resource: 'http://api.test' }, /resource must be an https URL/],
     ['one with a fragment', { resource: 'https://api.test/#a' }, /without a fragment/],
     ['one with an empty fragment', { resource: 'https://api.test/#' }, /without a fragment/],
+    ['one with a user name', { resource: 'https://ada@api.test/' }, /without a user name/],
+    ['one with a password', { resource: 'https://:secret@api.test/' }, /or a password/],
     ['another scheme', { resource: 'ws://localhost' }, /resource must be an https URL/],
     [
       'two scopes as one beside a good one',
