@@ -37,7 +37,8 @@ interface AskedRequest {
 }
 
 export interface Endpoint {
-  placeOf(path: string): Place
+  /** @param query With its question mark; empty without one. */
+  placeOf(path: string, query: string): Place
   /** @returns `undefined` for an unknown session and another user's alike: the answer must be the same. @throws AuthError */
   admit(asked: AskedRequest): Promise<Admission | undefined>
   /** @throws AuthError `insufficient_scope` or `insufficient_user_authentication` */
@@ -56,6 +57,7 @@ interface AnsweredSession {
 
 export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOptions): Endpoint {
   const { guard, metadata, path, requirement, resource, audience, clients, tools } = options
+  const { search } = new URL(resource)
   const shown = { resource, metadataUrl: metadata.url }
   const sessions = options.sessions && createSessions(options.sessions, toldTo(options))
   const ownerOf = createOwners(verifier, { ...options, owner: sessions && options.owner })
@@ -85,7 +87,9 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
   }
 
   return {
-    placeOf(asked) {
+    placeOf(asked, query) {
+      // What has another query is another resource, where the resource has one: its token must not reach the data of others.
+      if (search !== '' && query !== search) return undefined
       // Clients write a slash at the end or leave it out, whatever they were told.
       if (withoutSlash(asked) === withoutSlash(metadata.path)) return 'metadata'
       return asked === path ? 'endpoint' : undefined

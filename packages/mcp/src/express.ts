@@ -107,8 +107,8 @@ export function expressEndpoint<
   }
 
   return (request, response, next) => {
-    const [path = ''] = targetOf(request, request).split('?')
-    const place = endpoint.placeOf(path)
+    const [, path = '', query = ''] = TARGET.exec(targetOf(request, request)) ?? []
+    const place = endpoint.placeOf(path, query)
     const method = request.method ?? ''
     const refused = methodAnswer(method)
     if (place === undefined) next()
@@ -123,6 +123,9 @@ export function expressEndpoint<
     }
   }
 }
+
+/** A path, and a query with its question mark. */
+const TARGET = /^([^?]*)(.*)$/s
 
 const NOT_READ = { body: undefined, fault: undefined } as const
 

@@ -107,7 +107,8 @@ export function fetchEndpoint(
   }
 
   return async (request, _env, context) => {
-    const place = endpoint.placeOf(new URL(request.url).pathname)
+    const { pathname, search } = new URL(request.url)
+    const place = endpoint.placeOf(pathname, search)
     if (place === undefined) return new Response('Not Found', ownMembers({ status: 404 }))
     if (place === 'metadata') return responseOf(metadataAnswer(request.method, checked.metadata))
     const refused = methodAnswer(request.method)

@@ -22,12 +22,14 @@ export interface EndpointOptions<Subject = object> extends Pick<
   'dpop' | 'mutualTls' | 'onRefusal' | 'realm'
 > {
   /**
-   * The resource identifier: the URL that clients know this server by: https, or this machine, without a fragment.
+   * The resource identifier: the URL that clients know this server by: https, or this machine, without a fragment. With a query, requests
+   * must have that very query.
    * @see RFC 9728 section 1.2
    */
   resource: string
   /**
-   * What tokens for this server name in `aud`, whatever else their verifier accepts: one of these texts, letter by letter. For an
+   * What tokens for this server name in `aud`, whatever else their verifier accepts: one of these texts, letter by letter. If it is the
+   * id of a client, ID tokens have it as well: their verifier must tell them apart, as the presets of `@portcullis/providers` do. For an
    * issuer that writes no `aud` (Cognito): `{ clientIds: ['app1'], scope: 'files/read' }`. Then a token without `aud` must be of one
    * of these clients **and** have this scope, which no other resource may have: all challenges ask for it. Never where clients can
    * register themselves.

@@ -118,6 +118,31 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect((await api.ask(METADATA)).status).toBe(200)
     })
 
+    test('of a resource with a query is there with this query alone, and so are the metadata', async () => {
+      const resource = `${RESOURCE}?tenant=a`
+      const by = createVerifier({ ...issuer.verifierOptions, audience: resource })
+      await using api = await start({ resource }, { by })
+      const headers = await bearer({ aud: resource })
+      const statusOf = async (path: string) => (await api.ask(path, { headers })).status
+      expect(await statusOf(`${PATH}?tenant=a`)).toBe(200)
+      expect(await statusOf(`${METADATA}?tenant=a`)).toBe(200)
+      expect(await statusOf(`${METADATA}/?tenant=a`)).toBe(200)
+      for (const query of [
+        '',
+        '?',
+        '?tenant=b',
+        '?tenant=a&tenant=b',
+        '?tenant=a?',
+        '?tenant=%61',
+      ]) {
+        expect(await statusOf(`${PATH}${query}`)).toBe(404)
+        expect(await statusOf(`${METADATA}${query}`)).toBe(404)
+      }
+      expect(api.seen).toHaveLength(1)
+      const challenge = (await api.ask(`${PATH}?tenant=a`)).headers.get('www-authenticate')
+      expect(challenge).toContain(`https://mcp.test${METADATA}?tenant=a"`)
+    })
+
     test('the handler gets the AuthInfo, and no header with the token', async () => {
       await using api = await start()
       const headers: Record<string, string> = {
