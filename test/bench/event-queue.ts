@@ -3,6 +3,7 @@ export interface EventQueue {
   now(): number
   /** Events of one moment run in the order in which they were put in. */
   at(time: number, run: () => void): void
+  after(seconds: number, run: () => void): void
   /** Runs what is due until then, and what that sets going. */
   runUntil(time: number): void
 }
@@ -16,18 +17,15 @@ interface Event {
 /** A binary heap, because a fleet has tens of thousands of events waiting. */
 export function createEventQueue(): EventQueue {
   const heap: Event[] = []
-  let now = 0
-  let count = 0
+  let [now, count] = [0, 0]
 
   function at(time: number, run: () => void): void {
     const event = { time: Math.max(time, now), order: count++, run }
     let index = heap.length
-    while (index > 0) {
-      const above = (index - 1) >> 1
-      const parent = heap[above]
+    for (; index > 0; index = (index - 1) >> 1) {
+      const parent = heap[(index - 1) >> 1]
       if (parent === undefined || isBefore(parent, event)) break
       heap[index] = parent
-      index = above
     }
     heap[index] = event
   }
@@ -37,26 +35,22 @@ export function createEventQueue(): EventQueue {
     if (last === undefined || heap.length === 0) return
     let index = 0
     for (;;) {
-      const below = smallerChild(index)
-      const child = heap[below]
+      const [left, right] = [heap[2 * index + 1], heap[2 * index + 2]]
+      const isRight = left !== undefined && right !== undefined && isBefore(right, left)
+      const child = isRight ? right : left
       if (child === undefined || isBefore(last, child)) break
       heap[index] = child
-      index = below
+      index = 2 * index + (isRight ? 2 : 1)
     }
     heap[index] = last
-  }
-
-  function smallerChild(index: number): number {
-    const left = heap[2 * index + 1]
-    const right = heap[2 * index + 2]
-    return 2 * index + (left && right && isBefore(right, left) ? 2 : 1)
   }
 
   return {
     now: () => now,
     at,
+    after: (seconds, run) => at(now + seconds, run),
     runUntil(time) {
-      for (let first = heap[0]; first !== undefined && first.time <= time; first = heap[0]) {
+      for (let [first] = heap; first !== undefined && first.time <= time; [first] = heap) {
         takeFirst()
         now = first.time
         first.run()

@@ -1,37 +1,49 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import {
-  clock,
-  createWarmSetting,
-  newIssuer,
-  oldIssuer,
-  outcomeOf,
-  serve,
-  type Setting,
-} from './peer-setting.ts'
-import { jose, type PeerFactory, portcullis } from './peers.ts'
+import { createVerifier, remoteKeys } from '@portcullis/core'
+import { createTestIssuer, manualClock, type TestIssuer } from '@portcullis/testing'
+import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose'
+
+import { seededRandom } from './random.ts'
 import { folder } from './rotation-pictures.ts'
-import {
-  type Band,
-  drawBand,
-  drawLane,
-  drawTick,
-  drawVerdict,
-  END,
-  LANE,
-  START,
-  STYLE,
-  WIDTH,
-} from './timeline.ts'
-import { signedToken } from './tokens.ts'
+import { band, drawn, MARKS, type Panel } from './timeline.ts'
 
 // The picture of the README: what becomes of genuine tokens in Portcullis and in jose, whose key sets most guards for Node
 // use. Both verify real tokens in virtual time, with their defaults: `node test/draw.ts comparison`. With `--print` it writes nothing.
+// Only a process of its own may run this: it replaces the time and the random numbers of the whole process.
 
 const MINUTE = 60
-/** The keys were fetched this long before. */
-const FETCHED = MINUTE
+const KID = 'signing-key'
+const URL_OF_KEYS = 'https://auth.test/keys'
+
+const clock = manualClock()
+// Nothing else drives jose: `cooldownDuration` and `cacheMaxAge` are measured with Date.now() alone.
+Date.now = () => clock.now() * 1000
+// Portcullis draws its jitter from it, and the picture has to be the same each time.
+Math.random = seededRandom(20_260_101)
+const issuers = [await createTestIssuer({ clock }), await createTestIssuer({ clock })] as const
+
+type Fetch = () => Promise<Response>
+type Verify = (token: string) => Promise<unknown>
+
+const VERIFIERS: Readonly<Record<string, (fetch: Fetch) => Verify>> = {
+  Portcullis(fetch) {
+    const keys = remoteKeys(URL_OF_KEYS, { fetch, clock })
+    const verifier = createVerifier({ keys, issuer: null, audience: null, clock })
+    return (token) => verifier.verify(token)
+  },
+  jose(fetch) {
+    const keySet = createRemoteJWKSet(new URL(URL_OF_KEYS), { [customFetch]: fetch })
+    // As much as Portcullis checks by default.
+    const rules = { algorithms: ['RS512'], requiredClaims: ['exp'], clockTolerance: 5 }
+    return (token) =>
+      jwtVerify(token, keySet, { ...rules, currentDate: new Date(clock.now() * 1000) })
+  },
+}
+
+/** Its lifetime is longer than any story. */
+const tokenOf = (issuer: TestIssuer) => issuer.token({ expiresIn: 7200, header: { kid: KID } })
 
 interface Seen {
   /** Seconds after the rotation, or after the beginning of the outage. */
@@ -39,143 +51,106 @@ interface Seen {
   readonly isAccepted: boolean
 }
 
-/** A token of a new key every half minute, from the moment when it replaces the old one behind the same `kid`. */
-async function rotation(factory: PeerFactory): Promise<readonly Seen[]> {
-  const setting = await createWarmSetting(factory, 'same kid')
-  await clock.advance(FETCHED)
-  serve(setting, newIssuer)
-  const token = await signedToken(newIssuer, setting.naming)
-  return await send(setting, token, { until: 12 * MINUTE, interval: MINUTE / 2 })
-}
-
-/** A token of the known key every two and a half minutes, while the endpoint is down. */
-async function outage(factory: PeerFactory): Promise<readonly Seen[]> {
-  const setting = await createWarmSetting(factory)
-  await clock.advance(FETCHED)
-  setting.endpoint.die()
-  const token = await signedToken(oldIssuer, setting.naming)
-  return await send(setting, token, { until: 60 * MINUTE, interval: 2.5 * MINUTE })
-}
-
-async function send(
-  setting: Setting,
-  token: string,
-  { until, interval }: { until: number; interval: number },
+/** Tokens of an issuer, from a minute after the keys of the first were fetched, when the endpoint changes to what is published. */
+async function follow(
+  create: (fetch: Fetch) => Verify,
+  published: TestIssuer | undefined,
+  { signer, until, interval }: { signer: TestIssuer; until: number; interval: number },
 ): Promise<readonly Seen[]> {
-  const start = clock.monotonic()
+  let serving: TestIssuer | undefined = issuers[0]
+  const verify = create(async () => {
+    if (serving === undefined) throw new TypeError('fetch failed')
+    return Response.json({ keys: [{ ...serving.publicJwk, kid: KID }] })
+  })
+  await verify(await tokenOf(issuers[0]))
+  await clock.advance(MINUTE)
+  serving = published
+  const token = await tokenOf(signer)
   const seen: Seen[] = []
   for (let at = 0; at < until; at += interval) {
-    await clock.advance(start + at - clock.monotonic())
-    const { verdict } = await outcomeOf(setting, setting.peer.verify(token))
-    seen.push({ at, isAccepted: verdict === 'accepted' })
+    const isAccepted = await verify(token).then(
+      () => true,
+      () => false,
+    )
+    seen.push({ at, isAccepted })
+    await clock.advance(interval)
   }
   return seen
 }
 
-interface Panel {
-  readonly title: string
-  readonly from: number
-  readonly until: number
-  readonly bands: { readonly name: string; readonly of: readonly Band[] }
-  readonly ticks: readonly (readonly [at: number, text: string])[]
-  readonly lanes: readonly (readonly [name: string, seen: readonly Seen[]])[]
+const rotated = { signer: issuers[1], until: 12 * MINUTE, interval: MINUTE / 2 }
+const down = { signer: issuers[0], until: 60 * MINUTE, interval: 2.5 * MINUTE }
+
+async function lanesOf(of: string, published: TestIssuer | undefined, sent: typeof rotated) {
+  const lanes: (readonly [name: string, seen: readonly Seen[]])[] = []
+  for (const [name, create] of Object.entries(VERIFIERS))
+    lanes.push([`${name}, ${of}`, await follow(create, published, sent)])
+  return lanes
 }
+
+const [inRotation, inOutage] = [
+  await lanesOf('key B', issuers[1], rotated),
+  await lanesOf('known key', undefined, down),
+]
+const marked = (lanes: typeof inOutage, x: (at: number) => number) =>
+  lanes.map(([name, seen]): [string, string[]] => [
+    name,
+    seen.map(({ at, isAccepted }) => MARKS[isAccepted ? 'accepted' : 'refused'](x(at))),
+  ])
+const counted = (title: string, lanes: typeof inOutage) =>
+  `${title}. ${lanes
+    .map(([name, seen]) => {
+      const accepted = seen.filter(({ isAccepted }) => isAccepted).length
+      return `${name}: ${accepted} of ${seen.length} genuine tokens accepted`
+    })
+    .join('; ')}.`
 
 const PANELS: readonly Panel[] = [
   {
     title: 'The issuer replaces its key, and keeps the kid',
     from: -2 * MINUTE,
     until: 12 * MINUTE,
-    bands: {
-      name: 'the issuer signs with',
-      of: [
-        { name: 'A', from: -2 * MINUTE, until: 0 },
-        { name: 'B', from: 0, until: 12 * MINUTE },
-      ],
-    },
     ticks: [
       [0, 'rotation'],
       [5 * MINUTE, '5 min'],
       [10 * MINUTE, '10 min'],
     ],
-    lanes: [
-      ['Portcullis, key B', await rotation(portcullis)],
-      ['jose, key B', await rotation(jose)],
+    lanes: (x) => [
+      [
+        'the issuer signs with',
+        [
+          band('A', { from: -2 * MINUTE, until: 0 }, x),
+          band('B', { from: 0, until: 12 * MINUTE }, x),
+        ],
+      ],
+      ...marked(inRotation, x),
     ],
   },
   {
     title: 'Nobody can reach the key endpoint for an hour',
     from: -5 * MINUTE,
     until: 60 * MINUTE,
-    bands: { name: 'key endpoint', of: [{ name: 'down', from: 0, until: 60 * MINUTE }] },
     ticks: [
       [0, 'outage'],
       [20 * MINUTE, '20 min'],
       [40 * MINUTE, '40 min'],
       [60 * MINUTE, '60 min'],
     ],
-    lanes: [
-      ['Portcullis, known key', await outage(portcullis)],
-      ['jose, known key', await outage(jose)],
+    lanes: (x) => [
+      ['key endpoint', [band('down', { from: 0, until: 60 * MINUTE }, x)]],
+      ...marked(inOutage, x),
     ],
   },
 ]
 
-const TITLE_HEIGHT = 52
-const PANEL_HEIGHT = TITLE_HEIGHT + 3 * LANE + 30
-
-function drawPanel(panel: Panel, y: number): string {
-  const { title, from, until, bands, ticks, lanes } = panel
-  const x = (at: number) => START + ((at - from) / (until - from)) * (END - START)
-  const rows: readonly (readonly [string, readonly string[]])[] = [
-    [bands.name, bands.of.map((band) => drawBand(band, x))],
-    ...lanes.map(
-      ([name, seen]) =>
-        [
-          name,
-          seen.map(({ at, isAccepted }) => drawVerdict(isAccepted ? 'accepted' : 'refused', x(at))),
-        ] as const,
-    ),
-  ]
-  const bottom = TITLE_HEIGHT + rows.length * LANE
-  return [
-    `  <g transform="translate(0 ${y})">`,
-    `  <text class="title" x="12" y="26">${title}</text>`,
-    ...ticks.map(([at, text]) => drawTick(x(at), text, bottom, TITLE_HEIGHT)),
-    ...rows.map(([name, marks], index) => drawLane(name, marks, TITLE_HEIGHT + index * LANE)),
-    '  </g>',
-  ].join('\n')
-}
-
-function sentenceOf({ title, lanes }: Panel): string {
-  const counts = lanes.map(([name, seen]) => {
-    const accepted = seen.filter(({ isAccepted }) => isAccepted).length
-    return `${name}: ${accepted} of ${seen.length} genuine tokens accepted`
-  })
-  return `${title}. ${counts.join('; ')}.`
-}
-
-function draw(): string {
-  const legend = PANELS.length * PANEL_HEIGHT + 26
-  const height = legend + 20
-  const marks = [
-    ['accepted', 'a genuine token, accepted', START + 4],
-    ['refused', 'a genuine token, not accepted', START + 200],
-  ] as const
-  return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title description">`,
-    '  <title id="title">What becomes of genuine tokens in Portcullis, and in jose with its key set</title>',
-    `  <desc id="description">${PANELS.map(sentenceOf).join(' ')}</desc>`,
-    `  <style>${STYLE}</style>`,
-    ...PANELS.map((panel, index) => drawPanel(panel, index * PANEL_HEIGHT)),
-    ...marks.map(
-      ([verdict, words, left]) =>
-        `  <g transform="translate(0 ${legend})">${drawVerdict(verdict, left)}<text class="quiet" x="${left + 11}" y="4">${words}</text></g>`,
-    ),
-    '</svg>',
-  ].join('\n')}\n`
-}
-
-const text = draw()
+const text = drawn(
+  'What becomes of genuine tokens in Portcullis, and in jose with its key set',
+  [inRotation, inOutage].map((lanes, at) => counted(PANELS[at]?.title ?? '', lanes)).join(' '),
+  PANELS,
+  [
+    ['accepted', 'a genuine token, accepted', 0],
+    ['refused', 'a genuine token, not accepted', 196],
+  ],
+)
 if (process.argv.includes('--print')) process.stdout.write(text)
 else writeFileSync(join(folder, 'comparison.svg'), text)

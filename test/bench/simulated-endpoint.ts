@@ -1,42 +1,39 @@
-import type { VerificationKey } from '../../packages/core/src/keys/key-source.ts'
 import type { EventQueue } from './event-queue.ts'
 
-/** The key endpoint of a fleet, as the fleet sees it. */
-export interface SimulatedEndpoint {
-  /** One request: `settle` gets the keys, or nothing from an endpoint that is down. */
-  get(settle: (keys: readonly VerificationKey[] | undefined) => void): void
+/** An endpoint as a fleet sees it: it answers after a round trip, or not while it is down. */
+export interface SimulatedEndpoint<Answer = true> {
+  /** One request: `settle` gets the answer, or nothing from an endpoint that is down. */
+  get(settle: (answer: Answer | undefined) => void): void
   /** When its requests came, in order. */
   readonly requests: readonly number[]
-  /** The key that it serves, and that the issuer signs with. */
-  key(): VerificationKey
-  rotate(key: VerificationKey): void
+  answer(): Answer
+  rotate(answer: Answer): void
   setDown(isDown: boolean): void
 }
 
 /** Seconds. */
 export const ROUND_TRIP = 0.02
 
-/** Reads its key halfway through the round trip: a request may be overtaken by a rotation. */
-export function createEndpoint(queue: EventQueue, first: VerificationKey): SimulatedEndpoint {
+/** Reads its answer halfway through the round trip: a request may be overtaken by a rotation. */
+export function createEndpoint<Answer>(
+  queue: EventQueue,
+  first: Answer,
+): SimulatedEndpoint<Answer> {
   const requests: number[] = []
-  let keys: readonly [VerificationKey] = [first]
+  let answer = first
   let isDown = false
-
   return {
     requests,
     get(settle) {
-      const sent = queue.now()
-      requests.push(sent)
-      queue.at(sent + ROUND_TRIP / 2, () => {
-        const answer = isDown ? undefined : keys
-        queue.at(sent + ROUND_TRIP, () => {
-          settle(answer)
-        })
+      requests.push(queue.now())
+      queue.after(ROUND_TRIP / 2, () => {
+        const read = isDown ? undefined : answer
+        queue.after(ROUND_TRIP / 2, () => settle(read))
       })
     },
-    key: () => keys[0],
-    rotate(key) {
-      keys = [key]
+    answer: () => answer,
+    rotate(next) {
+      answer = next
     },
     setDown(down) {
       isDown = down
@@ -52,8 +49,7 @@ export function countBetween(requests: readonly number[], from: number, until: n
 /** The most requests in any second, wherever it begins. */
 export function peakBetween(requests: readonly number[], from: number, until: number): number {
   const times = requests.filter((time) => time >= from && time < until)
-  let peak = 0
-  let first = 0
+  let [peak, first] = [0, 0]
   for (const [index, time] of times.entries()) {
     while ((times[first] ?? time) <= time - 1) first += 1
     peak = Math.max(peak, index - first + 1)

@@ -1,3 +1,5 @@
+import { createSecretKey } from 'node:crypto'
+
 import type { Instant } from '@portcullis/kit/time'
 
 import {
@@ -42,6 +44,7 @@ const OPTIONS = {
   overlap: 0,
   timeout: 5,
 }
+const UNREACHABLE = { failure: 'unreachable', detail: 'refused', retryAfter: undefined } as const
 
 interface SimulatedToken {
   /** The key that made the signature; none of ours made a forged one. */
@@ -51,9 +54,10 @@ interface SimulatedToken {
 }
 
 export type Verdict = 'accepted' | 'refused' | 'unavailable'
+type Settle = (verdict: Verdict) => void
 
 export interface SimulatedProcess {
-  verify(token: SimulatedToken, settle: (verdict: Verdict) => void): void
+  verify(token: SimulatedToken, settle: Settle): void
   trusts(key: VerificationKey): boolean
   /** Until when a token of a trusted key is accepted without any effect. Now, if there is no saying. */
   quietUntil(): number
@@ -61,84 +65,77 @@ export interface SimulatedProcess {
   nextSuspicion(): number
 }
 
+/** A key that is compared, and never used. */
+export function createKey(thumbprint: string): VerificationKey {
+  const input = { key: createSecretKey(Buffer.from(thumbprint)) }
+  const prepared = { hash: null, input, jwkInput: undefined, signatureLength: 256 }
+  return {
+    thumbprint,
+    kid: undefined,
+    publicJwk: { e: 'AQAB', kty: 'RSA', n: thumbprint },
+    stated: undefined,
+    prepared: new Map([['RS512', prepared]]),
+  }
+}
+
 /** @param onRing Called when an attempt brought keys. */
 export function createProcess(
   queue: EventQueue,
-  endpoint: SimulatedEndpoint,
+  endpoint: SimulatedEndpoint<VerificationKey>,
   random: Random,
-  onRing: (keys: readonly VerificationKey[]) => void,
+  onRing: (key: VerificationKey) => void,
 ): SimulatedProcess {
   const policy: RotationPolicy = { ...OPTIONS, spread: random() }
   let state: CacheState = INITIAL_STATE
   /** Who goes on when the attempt under way has settled. */
   let flight: (() => void)[] | undefined
 
-  function now(): Instant {
-    return { wall: queue.now(), monotonic: queue.now() }
-  }
+  const now = () => instantOf(queue.now())
+  const ringSince = (since = now()) => usableRing(state, now(), policy, since)
+  const isFlying = () => flight !== undefined
+  const nextAttempt = (trigger: Trigger) =>
+    queue.now() + untilNextAttempt(state, trigger, now(), policy)
 
   function start(trigger: Trigger): (() => void)[] {
     const startedAt = now()
     const waiting: (() => void)[] = []
     flight = waiting
-    endpoint.get((keys) => {
+    endpoint.get((key) => {
       flight = undefined
       const attempt = { trigger, startedAt, settledAt: now() }
+      const { overlap, spread } = policy
       const jitter = random()
       state =
-        keys === undefined
-          ? afterFailure(state, attempt, UNREACHABLE, { spread: policy.spread, random: jitter })
-          : afterSuccess(state, attempt, documentOf(keys, policy), {
+        key === undefined
+          ? afterFailure(state, attempt, UNREACHABLE, { spread, random: jitter })
+          : afterSuccess(state, attempt, documentOf(key, policy), {
               ringEnd: ringEnd(state, startedAt, policy),
-              overlap: policy.overlap,
-              spread: policy.spread,
+              overlap,
+              spread,
             })
-      if (keys !== undefined) onRing(keys)
+      if (key !== undefined) onRing(key)
       for (const goOn of waiting) goOn()
     })
     return waiting
   }
 
   function carryOut(step: AttemptStep, trigger: Trigger, goOn: () => void): void {
-    if (step === 'pause') {
-      queue.at(queue.now() + untilNextAttempt(state, trigger, now(), policy), goOn)
-    } else {
-      const waiting = step === 'join' ? flight : start(trigger)
-      waiting?.push(goOn)
-    }
+    if (step === 'pause') queue.at(nextAttempt(trigger), goOn)
+    else (step === 'join' ? flight : start(trigger))?.push(goOn)
   }
 
-  /** As `current` and `wait` of the cache. */
-  function withRing(use: (ring: KeyRing | undefined) => void): void {
-    const step = callerStep(state, now(), policy, flight !== undefined)
-    if (step === 'use and refresh') start('age')
-    if (step === 'wait') waitForRing(state, use)
-    else use(usableRing(state, now(), policy, now()))
-  }
-
+  /** As `wait` of the cache. */
   function waitForRing(before: CacheState, use: (ring: KeyRing | undefined) => void): void {
     const hasSettled = state.last !== before.last
-    const step = waitingCallerStep(state, now(), policy, flight !== undefined, hasSettled)
+    const step = waitingCallerStep(state, now(), policy, isFlying(), hasSettled)
     if (step === 'unavailable') use(undefined)
-    else if (step === 'use') use(usableRing(state, now(), policy, now()))
-    else {
-      carryOut(step, 'age', () => {
-        waitForRing(before, use)
-      })
-    }
-  }
-
-  function verify(token: SimulatedToken, settle: (verdict: Verdict) => void): void {
-    withRing((ring) => {
-      if (ring === undefined) settle('unavailable')
-      else if (proves(ring.keys, token)) settle('accepted')
-      else suspect(token, ring, settle)
-    })
+    else if (step === 'use') use(ringSince())
+    else carryOut(step, 'age', () => waitForRing(before, use))
   }
 
   /** As `suspect` of the cache. */
-  function suspect(token: SimulatedToken, ring: KeyRing, settle: (verdict: Verdict) => void): void {
-    const step = suspicionStep(state, now(), policy, flight !== undefined)
+  function suspect(token: SimulatedToken, ring: KeyRing, settle: Settle): void {
+    const step = suspicionStep(state, now(), policy, isFlying())
     const { signer } = token
     const retired = retiredKeys(state.ring, state.retired, now(), policy).find(
       ({ key }) => key === signer,
@@ -147,60 +144,62 @@ export function createProcess(
     const mayAsk =
       retired === undefined || retiredKeyStep(retired, state, now(), () => false) !== 'refuse'
     if (step === 'refuse' || !mayAsk) settle('refused')
-    else ask({ token, retired: retired?.key }, ring.keys, settle)
+    else ask(token, retired?.key, ring.keys, settle)
   }
 
   function ask(
-    question: { readonly token: SimulatedToken; readonly retired: VerificationKey | undefined },
+    token: SimulatedToken,
+    retired: VerificationKey | undefined,
     tried: readonly VerificationKey[],
-    settle: (verdict: Verdict) => void,
+    settle: Settle,
   ): void {
-    const { token, retired } = question
-    const since = { wall: token.arrived(), monotonic: token.arrived() }
-    const newer = usableRing(state, now(), policy, since)?.keys ?? tried
+    const since = instantOf(token.arrived())
+    const newer = ringSince(since)?.keys ?? tried
     if (newer !== tried && proves(newer, token)) {
       state = afterHelp(state)
       settle('accepted')
       return
     }
-    const step = questionStep(state, 'suspicion', now(), policy, flight !== undefined, since)
+    const step = questionStep(state, 'suspicion', now(), policy, isFlying(), since)
     if (step === 'answered' || step === 'refrain') {
       const word = unprovenTokenStep(state)
       const isAnswer = step === 'answered' && word === 'refuse'
       if (isAnswer && retired !== undefined) state = afterQuestion(state, retired)
       settle(word === 'refuse' ? 'refused' : 'unavailable')
-    } else {
-      carryOut(step, 'suspicion', () => {
-        ask(question, newer, settle)
-      })
-    }
-  }
-
-  function quietUntil(): number {
-    const { ring } = state
-    if (ring === undefined) return queue.now()
-    const dueAt = ring.fetchedAt.monotonic + ring.maxAge
-    const emptyAt = dueAt + policy.staleIfError
-    return Math.min(emptyAt, Math.max(dueAt, nextAttempt('age')))
-  }
-
-  function nextAttempt(trigger: Trigger): number {
-    return queue.now() + untilNextAttempt(state, trigger, now(), policy)
+    } else carryOut(step, 'suspicion', () => ask(token, retired, newer, settle))
   }
 
   return {
-    verify,
-    trusts: (key) => usableRing(state, now(), policy, now())?.keys.includes(key) ?? false,
-    quietUntil,
+    verify(token, settle) {
+      const use = (ring: KeyRing | undefined) => {
+        if (ring === undefined) settle('unavailable')
+        else if (proves(ring.keys, token)) settle('accepted')
+        else suspect(token, ring, settle)
+      }
+      // As `current` of the cache.
+      const step = callerStep(state, now(), policy, isFlying())
+      if (step === 'use and refresh') start('age')
+      if (step === 'wait') waitForRing(state, use)
+      else use(ringSince())
+    },
+    trusts: (key) => ringSince()?.keys.includes(key) ?? false,
+    quietUntil() {
+      const { ring } = state
+      if (ring === undefined) return queue.now()
+      const dueAt = ring.fetchedAt.monotonic + ring.maxAge
+      return Math.min(dueAt + policy.staleIfError, Math.max(dueAt, nextAttempt('age')))
+    },
     nextSuspicion: () => nextAttempt('suspicion'),
   }
 }
 
-const UNREACHABLE = { failure: 'unreachable', detail: 'refused', retryAfter: undefined } as const
+function instantOf(time: number): Instant {
+  return { wall: time, monotonic: time }
+}
 
-function documentOf(keys: readonly VerificationKey[], policy: RotationPolicy) {
+function documentOf(key: VerificationKey, policy: RotationPolicy) {
   return {
-    keys,
+    keys: [key],
     bare: true,
     skipped: { count: 0, entries: [] },
     maxAge: lifetime(undefined, policy),

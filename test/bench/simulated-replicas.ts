@@ -1,5 +1,5 @@
-import type { EventQueue } from './event-queue.ts'
-import type { Random } from './random.ts'
+import { createEventQueue, type EventQueue } from './event-queue.ts'
+import { seededRandom } from './random.ts'
 
 // The readers of one stream of revocations, and the Redis that serves them one after the other, in virtual time. Seconds and
 // octets. What a command costs is an assumption that the table states; sizes are those of RESP2 for an entry with values of
@@ -15,86 +15,79 @@ const NETWORK = 0.0005
 export const SERVICE = 0.000_005
 /** Octets that it sends in a second. */
 export const BANDWIDTH = 1_000_000_000
+const DEPLOY = 10
+const WATCHED = 30
 
 /** An answer without news. */
 const NOTHING = 5
-/** What is compared at each heartbeat, in one transaction: the stream, what comes next, the entry that was read last. And the role. */
-const COMPARISON = { commands: 6, octets: 1000 }
 
-const ENTRY = [
-  ['v', '1'],
-  ['type', 'token'],
-  ['iss', 'https://auth.example.com'],
-  ['jti', 'b5a5b5f0-6d0f-4b5e-9d5c-7a2f1d1c1b1a'],
-  ['exp', '1732266000'],
-].flat()
-/** An entry as a read brings it, with its identifier. */
-const ENTRY_OCTETS = sizeOf(ENTRY) + sizeOf(['1732262400000-0'])
-
-/** What Redis has had to do until now. */
-interface RedisLoad {
+/** What Redis has to do, or has had to do. */
+interface Work {
   readonly commands: number
-  /** That it has sent. */
+  /** That it sends. */
   readonly octets: number
 }
 
+/** What is compared at each heartbeat, in one transaction: the stream, what comes next, the entry that was read last. And the role. */
+const COMPARISON: Work = { commands: 6, octets: 1000 }
+
+/** An entry as a read brings it, with its identifier. */
+const ENTRY_OCTETS =
+  sizeOf(
+    'v 1 type token iss https://auth.example.com jti b5a5b5f0-6d0f-4b5e-9d5c-7a2f1d1c1b1a exp 1732266000',
+  ) + sizeOf('1732262400000-0')
+
+/** As RESP2 writes a list of words. */
+function sizeOf(words: string): number {
+  const lengths = words.split(' ').map((word) => `$${word.length}\r\n${word}\r\n`.length)
+  return `*${lengths.length}\r\n`.length + lengths.reduce((sum, each) => sum + each, 0)
+}
+
 export interface SimulatedRedis {
-  readonly load: () => RedisLoad
+  readonly done: () => Work
   /** Runs a command, then the answer arrives. */
-  run(command: { commands: number; octets: number }, arrived: () => void): void
+  run(work: Work, arrived: () => void): void
   /** Reads what came after a place in the stream: at once, or when it comes, or nothing after so many seconds. */
   read(place: number, block: number, arrived: (last: number) => void): void
   append(): void
 }
 
 export function createRedis(queue: EventQueue): SimulatedRedis {
-  let commands = 0
-  let octets = 0
-  let last = 0
-  /** When its one thread is free. */
-  let freeAt = 0
-  let waiting = new Set<() => void>()
+  /** The last entry, and when its one thread is free. */
+  let [commands, octets, last, freeAt] = [0, 0, 0, 0]
+  const waiting = new Set<() => void>()
 
-  function answer(work: { commands: number; octets: number }, arrived: () => void): void {
+  function answer(work: Work, arrived: () => void): void {
     commands += work.commands
     octets += work.octets
-    const begins = Math.max(queue.now(), freeAt)
-    freeAt = begins + work.commands * SERVICE + work.octets / BANDWIDTH
+    freeAt = Math.max(queue.now(), freeAt) + work.commands * SERVICE + work.octets / BANDWIDTH
     queue.at(freeAt + NETWORK, arrived)
   }
 
   return {
-    load: () => ({ commands, octets }),
-    run(work, arrived) {
-      queue.at(queue.now() + NETWORK, () => {
-        answer(work, arrived)
-      })
-    },
+    done: () => ({ commands, octets }),
+    run: (work, arrived) => queue.after(NETWORK, () => answer(work, arrived)),
     read(place, block, arrived) {
-      queue.at(queue.now() + NETWORK, () => {
-        const tell = () => {
-          waiting.delete(tell)
-          const count = last - place
-          const found = last
-          answer({ commands: 1, octets: NOTHING + count * ENTRY_OCTETS }, () => {
-            arrived(found)
-          })
-        }
+      const tell = () => {
+        waiting.delete(tell)
+        const found = last
+        const size = NOTHING + (last - place) * ENTRY_OCTETS
+        answer({ commands: 1, octets: size }, () => arrived(found))
+      }
+      queue.after(NETWORK, () => {
         if (last > place) {
           tell()
           return
         }
         waiting.add(tell)
-        queue.at(queue.now() + block, () => {
+        queue.after(block, () => {
           if (waiting.has(tell)) tell()
         })
       })
     },
     append() {
       last += 1
-      const woken = waiting
-      waiting = new Set()
-      for (const tell of woken) tell()
+      for (const tell of waiting) tell()
     },
   }
 }
@@ -106,12 +99,6 @@ export function startReplica(
   onEntry: (last: number) => void,
 ): void {
   let place = 0
-  const compare = () => {
-    const end = queue.now() + HEARTBEAT
-    redis.run(COMPARISON, () => {
-      readUntil(end)
-    })
-  }
   const readUntil = (end: number) => {
     redis.read(place, Math.max(0, end - queue.now()), (last) => {
       if (last > place) onEntry(last)
@@ -120,87 +107,59 @@ export function startReplica(
       else compare()
     })
   }
+  function compare(): void {
+    const end = queue.now() + HEARTBEAT
+    redis.run(COMPARISON, () => readUntil(end))
+  }
   compare()
 }
 
-/** One process that starts: it reads the whole stream, a page at a time. */
-function readAll(redis: SimulatedRedis, entries: number, ready: () => void): void {
-  const count = Math.min(entries, PAGE)
-  redis.run({ commands: 1, octets: count * ENTRY_OCTETS }, () => {
-    if (entries > PAGE) readAll(redis, entries - PAGE, ready)
-    else ready()
-  })
-}
-
-export interface ReplicaFigures {
-  /** In a second, with nothing revoked. */
-  readonly quiet: RedisLoad
-  /** In a second, with one revocation a second. */
-  readonly busy: RedisLoad
-  /** From a revocation to the last process that knows it, the longest of all. */
-  readonly lastKnows: number
-}
-
-const WATCHED = 30
-
-/** A fleet that runs, first with nothing revoked, then with one revocation each second. */
-export function runReplicas(queue: EventQueue, random: Random, size: number): ReplicaFigures {
+/** A fleet that runs, first with nothing revoked, then with one revocation each second: what Redis does in a second. */
+export function runReplicas(
+  size: number,
+  seed: number,
+): { readonly quiet: Work; readonly busy: Work } {
+  const [queue, random] = [createEventQueue(), seededRandom(seed)]
   const redis = createRedis(queue)
-  const appendedAt: number[] = []
-  let lastKnows = 0
-  for (let index = 0; index < size; index++) {
-    queue.at(random() * HEARTBEAT, () => {
-      startReplica(queue, redis, (last) => {
-        lastKnows = Math.max(lastKnows, queue.now() - (appendedAt[last - 1] ?? 0))
-      })
-    })
-  }
-  const during = (): RedisLoad => {
-    const before = redis.load()
+  for (let index = 0; index < size; index += 1)
+    queue.at(random() * HEARTBEAT, () => startReplica(queue, redis, () => {}))
+  const during = (): Work => {
+    const before = redis.done()
     queue.runUntil(queue.now() + WATCHED)
-    const after = redis.load()
+    const { commands, octets } = redis.done()
     return {
-      commands: (after.commands - before.commands) / WATCHED,
-      octets: (after.octets - before.octets) / WATCHED,
+      commands: (commands - before.commands) / WATCHED,
+      octets: (octets - before.octets) / WATCHED,
     }
   }
   queue.runUntil(5)
   const quiet = during()
-  for (let second = 0; second < WATCHED; second++) {
-    queue.at(queue.now() + second + random(), () => {
-      appendedAt.push(queue.now())
-      redis.append()
-    })
-  }
-  return { quiet, busy: during(), lastKnows }
+  for (let second = 0; second < WATCHED; second += 1)
+    queue.after(second + random(), () => redis.append())
+  return { quiet, busy: during() }
 }
 
-/** A fleet that starts within some seconds: what it reads, and when the last process has read it. */
+/** A fleet that starts within some seconds and reads the stream, a page at a time: what it reads, and when the last is ready. */
 export function runDeploy(
-  queue: EventQueue,
-  random: Random,
-  { size, entries, within }: { size: number; entries: number; within: number },
+  size: number,
+  seed: number,
+  entries: number,
 ): { readonly octets: number; readonly lastReady: number } {
+  const [queue, random] = [createEventQueue(), seededRandom(seed)]
   const redis = createRedis(queue)
   let lastReady = 0
-  for (let index = 0; index < size; index++) {
-    queue.at(random() * within, () => {
-      readAll(redis, entries, () => {
-        lastReady = queue.now()
-      })
+  const readAll = (left: number) => {
+    redis.run({ commands: 1, octets: Math.min(left, PAGE) * ENTRY_OCTETS }, () => {
+      if (left > PAGE) readAll(left - PAGE)
+      else lastReady = queue.now()
     })
   }
+  for (let index = 0; index < size; index += 1) queue.at(random() * DEPLOY, () => readAll(entries))
   queue.runUntil(Infinity)
-  return { octets: redis.load().octets, lastReady }
+  return { octets: redis.done().octets, lastReady }
 }
 
 /** What Redis sends to a fleet for one revocation: the entry, to each process. */
 export function octetsOfOneRevocation(size: number): number {
   return size * (NOTHING + ENTRY_OCTETS)
-}
-
-/** As RESP2 writes a list of texts. */
-function sizeOf(texts: readonly string[]): number {
-  const lengths = texts.map((text) => `$${text.length}\r\n${text}\r\n`.length)
-  return `*${texts.length}\r\n`.length + lengths.reduce((sum, each) => sum + each, 0)
 }

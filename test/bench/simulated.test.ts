@@ -1,5 +1,3 @@
-import { createSecretKey } from 'node:crypto'
-
 import { expect, test } from 'vitest'
 
 import type { RemoteKeys } from '../../packages/core/src/keys/key-cache.ts'
@@ -13,10 +11,18 @@ import { publicJwk, type Signer } from '../simulation/model/keys.ts'
 import { createWorld } from '../simulation/model/world.ts'
 import { createEventQueue } from './event-queue.ts'
 import { seededRandom } from './random.ts'
+import { introspect, poll, runAsking } from './simulated-asking.ts'
 import { createEndpoint } from './simulated-endpoint.ts'
-import { createProcess } from './simulated-process.ts'
+import { createKey, createProcess } from './simulated-process.ts'
+import {
+  createRedis,
+  HEARTBEAT,
+  runDeploy,
+  runReplicas,
+  startReplica,
+} from './simulated-replicas.ts'
 
-// The figures of the fleet are those of the simulated process: it has to do what the key cache does.
+// What the figures of fleets come from does what processes do.
 
 /** What happens when. Seconds; none of it while a request is under way. */
 interface Moment {
@@ -145,20 +151,67 @@ function outcomeOfSimulation(seed: number): Outcome {
   return { requests: rounded(endpoint.requests), verdicts }
 }
 
-function createKey(thumbprint: string): VerificationKey {
-  const input = { key: createSecretKey(Buffer.from(thumbprint)) }
-  return {
-    thumbprint,
-    kid: undefined,
-    issuer: undefined,
-    publicJwk: { e: 'AQAB', kty: 'RSA', n: thumbprint },
-    stated: undefined,
-    prepared: new Map([
-      ['RS512', { hash: null, input, jwkInput: undefined, signatureLength: 256 }],
-    ]),
-  }
-}
-
 function rounded(times: readonly number[]): number[] {
   return times.map((time) => Math.round(time * 1000) / 1000)
 }
+
+test('every process learns of every entry, in order and once, also of those that come close together', () => {
+  const queue = createEventQueue()
+  const redis = createRedis(queue)
+  const learnt = Array.from({ length: 5 }, (): number[] => [])
+  for (const own of learnt) {
+    startReplica(queue, redis, (last) => own.push(last))
+  }
+  const random = seededRandom(1)
+  for (let entry = 0; entry < 100; entry++) {
+    queue.at(2 + random() * 3, () => {
+      redis.append()
+    })
+  }
+  queue.runUntil(10)
+  for (const own of learnt) {
+    expect(own.at(-1)).toBe(100)
+    expect(own).toEqual([...new Set(own)].toSorted((one, other) => one - other))
+  }
+})
+
+test('while nothing is revoked each process has seven commands at each heartbeat', () => {
+  const { quiet } = runReplicas(10, 1)
+  expect(quiet.commands / 10).toBeCloseTo(7 / HEARTBEAT, 1)
+})
+
+test('an entry wakes all who wait', () => {
+  const { busy, quiet } = runReplicas(100, 1)
+  expect(busy.commands - quiet.commands).toBeCloseTo(100, 0)
+  expect(busy.octets).toBeGreaterThan(quiet.octets)
+})
+
+test('a deployment reads the snapshot once for each process', () => {
+  expect(runDeploy(10, 1, 1000).octets).toBe(10 * runDeploy(1, 1, 1000).octets)
+})
+
+test('each token is asked about once in 50 to 90 % of maxAge, whatever the number of processes', () => {
+  const [one, ten] = [runAsking(1, 1, introspect), runAsking(10, 1, introspect)]
+  // It comes once a second, so up to a second after its answer is due: after 21 s on average.
+  for (const [size, { steady }] of [
+    [1, one],
+    [10, ten],
+  ] as const) {
+    expect(steady / (size * 10)).toBeGreaterThan(1 / 23)
+    expect(steady / (size * 10)).toBeLessThanOrEqual(1 / 20)
+  }
+  expect(one.deployPeak).toBe(10)
+})
+
+test('in an outage a process asks far less than its tokens would', () => {
+  const { steady, outage } = runAsking(10, 1, introspect)
+  expect(outage).toBeGreaterThan(0)
+  expect(outage).toBeLessThan(steady)
+})
+
+test('a poll that brings nothing is repeated after its interval, and failing ones later', () => {
+  const { steady, outage } = runAsking(10, 1, poll)
+  expect(steady).toBeCloseTo(10 / 5, 1)
+  expect(outage).toBeLessThan(steady)
+  expect(outage).toBeGreaterThan(10 / 40)
+})
