@@ -22,6 +22,14 @@ export function partsOf(text: string): readonly string[] {
   return [...text.matchAll(PART)].map(([, , name = '']) => name)
 }
 
+/** What a part of a document says now. */
+export function partOf(text: string, asked: string): string {
+  const found = [...text.matchAll(PART)].find(([, , name]) => name === asked)
+  if (found === undefined) throw new Error(`there is no <!-- written: ${asked} -->`)
+  const [all, begin = '', , end = ''] = found
+  return all.slice(begin.length, -end.length)
+}
+
 export interface Words {
   readonly byHand: number
   readonly written: number

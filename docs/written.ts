@@ -13,12 +13,14 @@ import { migrated } from './migrated.ts'
 import { tableOfMistakes } from './mistakes.ts'
 import { tableOfDefaults, tableOfOptions, tableOfOwnOptions } from './options.ts'
 import { documentsOf } from './pages.ts'
-import { type Maker, partsOf, tableOf, withParts } from './parts.ts'
+import { type Maker, partOf, partsOf, tableOf, withParts } from './parts.ts'
 import { PROGRAM_MAKERS } from './program-tables.ts'
 import { providerTest } from './provider-tests.ts'
 import { tableOfCodes, tableOfReasons } from './refusal-tables.ts'
 import { REFUSAL_WORDS, refusalWords } from './refusal-words.ts'
 import { skillOf } from './skills.ts'
+
+const BENCH = 'test/bench/README.md'
 
 // The files, or parts of files, that say once more what stands elsewhere. `pnpm write` writes them, and a test compares.
 
@@ -44,8 +46,8 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'fleet-introspections': tableOfIntrospections,
   goals: goalsTable,
   migrated,
-  // As the bench has printed it.
-  measured: (name = '') => readFileSync(join(root, `test/bench/results/${name}.txt`), 'utf8'),
+  // As the bench has printed it: nothing else has these tables.
+  measured: (name = '') => partOf(readFileSync(join(root, BENCH), 'utf8'), `measured ${name}`),
   mistakes: tableOfMistakes,
   packages: tableOfPackages,
   'provider-test': providerTest,

@@ -1,149 +1,116 @@
-import {
-  authenticateRequest,
-  createVerifier,
-  dpopProofs,
-  localReplays,
-  remoteKeys,
-} from '@portcullis/core'
-import { auth } from 'express-oauth2-jwt-bearer'
+import { createHash, randomUUID } from 'node:crypto'
+
+import { authenticateRequest, dpopProofs, localReplays } from '@portcullis/core'
+import { calculateJwkThumbprint } from 'jose'
 
 import type { DpopProofsMethods } from '../../packages/core/src/dpop/proof-check.ts'
-import { type BoundClient, createBoundClient, headersOf, ORIGIN } from './bound-client.ts'
-import { AUDIENCE, createSigner, ISSUER } from './inputs.ts'
-import { type KeyServer, listenForKeys } from './key-server.ts'
-import { describeMachine } from './machine.ts'
-import { mainThread, type Plan } from './measure.ts'
-import { flags } from './report.ts'
-import { ED_DSA, ES256, RS256, type SignatureKind } from './signature-kinds.ts'
-import { answeredByExpress, bareSync, type Subject } from './subjects.ts'
-import { printTable } from './table.ts'
+import { claims, createSigner, KID } from './inputs.ts'
+import { accepting, acceptingAtOnce, costOf, mainThread, measure, ratioOf } from './measure.ts'
+import { describeMachine, planOf } from './report.ts'
+import { ES256 } from './signature-kinds.ts'
 import {
-  acceptAtOnceTask,
-  acceptTask,
-  costOf,
-  measureSubjects,
-  ratioOf,
-} from './verification-tasks.ts'
+  answeredByExpress,
+  bareSync,
+  createSetting,
+  expressOauth2Guard,
+  promised,
+  requestWith,
+  verifierOf,
+} from './subjects.ts'
+import { printTable } from './table.ts'
 
-// What a DPoP proof costs, beside one `crypto.verify` of its signature, and a whole request with a bound token:
-//
-//   pnpm bench dpop           the tables
-//   pnpm bench dpop --quick   to see whether it runs; its figures mean nothing
+// What a DPoP proof of ES256 costs, beside one `crypto.verify` of its signature, and a whole request with a bound token:
+// `pnpm bench dpop`.
 //
 // Each proof is new: it is signed before the round, of which only the checks are measured. The token of a request is always
 // the same one, as clients have it.
 
-const PLAN: Plan = flags.quick
-  ? { rounds: 1, milliseconds: 5, warmUp: 10 }
-  : { rounds: 7, milliseconds: 20, warmUp: 60 }
-
+const PLAN = planOf({ rounds: 7, milliseconds: 20, warmUp: 60 })
+const ORIGIN = 'https://api.test'
 /** More than a run has proofs, also of one key: none must be refused for want of room. */
 const ROOM = 1_000_000
-const KINDS: readonly SignatureKind[] = [ES256, RS256, ED_DSA]
-const issuer = createSigner()
+
+const setting = await createSetting()
+const client = createSigner(ES256)
+const { kid: _, alg, use: _use, ...material } = client.jwk
+const cnf = { jkt: await calculateJwkThumbprint(material) }
+const tokenHeader = JSON.stringify({ alg: setting.jwk.alg, typ: 'JWT', kid: KID })
+const token = setting.signer.sign(tokenHeader, JSON.stringify({ ...claims(0), cnf }))
+const ath = createHash('sha256').update(token).digest('base64url')
+const header = JSON.stringify({ typ: 'dpop+jwt', alg, jwk: material })
+
+/** A new proof for `GET /`, each time. It is good for a minute. */
+function prove(): string {
+  const iat = Math.floor(Date.now() / 1000)
+  const said = { jti: randomUUID(), htm: 'GET', htu: `${ORIGIN}/`, iat, ath }
+  return client.sign(header, JSON.stringify(said))
+}
+
+const proofs = () =>
+  dpopProofs({ origin: ORIGIN, replays: localReplays({ max: ROOM, maxPerKey: ROOM }) })
+const requestOf = (dpop: string) => requestWith({ authorization: `DPoP ${token}`, dpop }, 'https')
 
 /** One proof, checked and remembered. */
-function proofAlone(client: BoundClient): Subject {
-  const replays = localReplays({ max: ROOM, maxPerKey: ROOM })
-  const made = dpopProofs({ origin: ORIGIN, replays })
-  const proofs = made as typeof made & DpopProofsMethods // what a guard calls
-  const { token } = client
-  return {
-    name: 'a proof: `check` and `remember`',
-    isSync: false,
-    verification: (proof) => async () => {
-      const checked = await proofs.check({ proof, method: 'GET', target: '/', token })
-      await proofs.remember(checked)
-      return checked
-    },
-  }
+function proofAlone() {
+  const made = proofs()
+  const called = made as typeof made & DpopProofsMethods // what a guard calls
+  return promised('a proof: `check` and `remember`', async (proof) => {
+    const checked = await called.check({ proof, method: 'GET', target: '/', token })
+    await called.remember(checked)
+    return checked
+  })
 }
 
 /** A request with a bound token, whose token was accepted before or is read anew each time. */
-function guardedRequest(client: BoundClient, keys: KeyServer, remember: boolean): Subject {
-  const verifier = createVerifier({
-    keys: remoteKeys(keys.urls.bare, { maxAge: 3600 }),
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    ...(remember ? {} : { remember: false }),
-  })
-  const replays = localReplays({ max: ROOM, maxPerKey: ROOM })
-  const options = { dpop: dpopProofs({ origin: ORIGIN, replays }) }
+function guarded(name: string, remember: { remember?: false }) {
+  const verifier = verifierOf({ ...setting, lifetime: 3600 }, remember)
+  const options = { dpop: proofs() }
+  const isSync = false
   return {
-    name: `a request: token and proof${remember ? '' : ', nothing remembered'}`,
-    isSync: false,
-    verification(proof) {
-      const request = requestWith(client, proof)
+    name,
+    isSync,
+    verification(proof: string) {
+      const request = requestOf(proof)
       return async () => await authenticateRequest(verifier, request, options)
     },
   }
 }
 
-/** README of express-oauth2-jwt-bearer, "DPoP Authentication". It remembers neither tokens nor proofs. */
-function guardedByPeer(client: BoundClient, keys: KeyServer): Subject {
-  const guard = auth({
-    issuer: ISSUER,
-    jwksUri: keys.urls.set,
-    audience: AUDIENCE,
-    tokenSigningAlg: 'RS512',
-    dpop: { enabled: true },
-  })
+/** It remembers neither tokens nor proofs. */
+function guardedByPeer() {
+  const guard = expressOauth2Guard(setting, true)
   return {
     name: 'express-oauth2-jwt-bearer: token and proof',
     isSync: false,
-    verification(proof) {
-      const request = requestWith(client, proof)
+    verification(proof: string) {
+      const request = requestOf(proof)
       return async () => await answeredByExpress(guard, request)
     },
   }
 }
 
-/** As much of Express's request as is read. */
-function requestWith({ token }: BoundClient, dpop: string) {
-  const headers = { host: 'api.test', authorization: `DPoP ${token}`, dpop }
-  return {
-    method: 'GET',
-    url: '/',
-    originalUrl: '/',
-    protocol: 'https',
-    headers,
-    query: {},
-    get: (name: string) =>
-      Object.entries(headers).find(([each]) => each === name.toLowerCase())?.[1],
-    is: () => false,
-  }
-}
-
-async function measureKind(kind: SignatureKind, keys: KeyServer): Promise<void> {
-  const client = await createBoundClient(issuer, 0, kind)
-  const bare = bareSync({ jwk: client.jwk, kind, urls: keys.urls })
-  const subjects = [
-    bare,
-    proofAlone(client),
-    guardedRequest(client, keys, true),
-    guardedRequest(client, keys, false),
-    guardedByPeer(client, keys),
-  ]
-  const take = (count: number) =>
-    Array.from({ length: count }, () => headersOf(client)['dpop'] ?? '')
-  const oneByOne = await measureSubjects(subjects, (each) => acceptTask(each, take), PLAN)
-  const atOnce = await measureSubjects(subjects, (each) => acceptAtOnceTask(each, take), PLAN)
-  printTable(
-    `Proofs of ${kind.name}:`,
-    [
-      ['Checked', ({ name }) => name],
-      ['one at a time', (each) => ratioOf(oneByOne, each, bare)],
-      ['64 at once', (each) => ratioOf(atOnce, each, bare)],
-      ['of which main thread', (each) => ratioOf(atOnce, each, bare, 'main')],
-      ['all threads', (each) => ratioOf(atOnce, each, bare, 'cpu')],
-      ['one at a time: µs', (each) => costOf(oneByOne, each), 1],
-    ],
-    subjects,
-  )
-}
-
+const bare = bareSync({ ...setting, jwk: client.jwk, kind: ES256 })
+const subjects = [
+  bare,
+  proofAlone(),
+  guarded('a request: token and proof', {}),
+  guarded('a request: token and proof, nothing remembered', { remember: false }),
+  guardedByPeer(),
+]
+const take = (count: number) => Array.from({ length: count }, prove)
+const oneByOne = await measure(subjects, accepting(take), PLAN)
+const atOnce = await measure(subjects, acceptingAtOnce(take), PLAN)
+setting.keyServer.close()
 console.log(`${describeMachine()}\nMain thread by ${mainThread.name}.`)
-console.log(`Medians of ${PLAN.rounds} interleaved rounds; times of the bare synchronous call.\n`)
-const keyServer = await listenForKeys(issuer.jwk)
-for (const kind of KINDS) await measureKind(kind, keyServer)
-keyServer.close()
+printTable(
+  `Medians of ${PLAN.rounds} interleaved rounds; times of the bare synchronous call.`,
+  [
+    ['Checked', ({ name }) => name],
+    ['one at a time', (each) => ratioOf(oneByOne, each, bare)],
+    ['64 at once', (each) => ratioOf(atOnce, each, bare)],
+    ['of which main thread', (each) => ratioOf(atOnce, each, bare, 'main')],
+    ['all threads', (each) => ratioOf(atOnce, each, bare, 'cpu')],
+    ['one at a time: µs', (each) => costOf(oneByOne, each), 1],
+  ],
+  subjects,
+)

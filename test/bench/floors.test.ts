@@ -22,7 +22,7 @@ test('a floor that is missed is said, and stops nothing', () => {
   onTestFinished(() => {
     print.mockRestore()
   })
-  checkFloors(FLOORS, new Map([['price', 2.5]]))
+  checkFloors(FLOORS, { price: 2.5 })
   expect(print).toHaveBeenCalledWith(
     expect.stringMatching(/price +\| at most 2 +\| 2\.500 +\| missed/),
   )
@@ -31,9 +31,7 @@ test('a floor that is missed is said, and stops nothing', () => {
 test.each([undefined, Number.NaN, Infinity])(
   'a figure that has a floor and was not measured, %s, stops the run',
   (value) => {
-    const figures = new Map(value === undefined ? [] : [['price', value]])
-    expect(() => {
-      checkFloors(FLOORS, figures)
-    }).toThrow('not measured: price')
+    const figures = value === undefined ? {} : { price: value }
+    expect(() => checkFloors(FLOORS, figures)).toThrow('not measured: price')
   },
 )

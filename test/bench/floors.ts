@@ -1,5 +1,5 @@
 /** What a run measured, by the name of the figure. */
-export type Figures = ReadonlyMap<string, number>
+export type Figures = Readonly<Record<string, number>>
 
 /** At most so much, or at least. */
 export type Limit = { readonly atMost: number } | { readonly atLeast: number }
@@ -21,7 +21,7 @@ function limitOf(atMost: number | undefined): Limit | undefined {
   return atMost === undefined ? undefined : { atMost }
 }
 
-export const FLOORS: readonly Floor[] = [
+const MICRO: readonly Floor[] = [
   // No floor: how fast JavaScript is beside the platform's own call depends on who else uses the machine.
   most('new token / bare call', 1.2),
   most('new token / minimal verifier', undefined, 1.8),
@@ -57,27 +57,29 @@ export const FLOORS: readonly Floor[] = [
   most('repeated token beyond a promise, µs', 0.22),
 ]
 
-/** Of `guards.ts`, for each framework. Both remember the token: what is left is what a guard does with a request. */
-export const GUARD_FLOORS: readonly Floor[] = ['Express', 'Koa', 'Fastify', 'Hono', 'Nest'].map(
+/** Both remember the token: what is left is what a guard does with a request. */
+const GUARDS: readonly Floor[] = ['Express', 'Koa', 'Fastify', 'Hono', 'Nest'].map((name) =>
   // In Nest a guard is a small part of a request: 0.96 to 1.99 were seen within three hours, and in Express 0.67 to 1.08.
-  (name) =>
-    most(`${name}: what a guard adds / with fast-jwt's cache`, 0.7, name === 'Nest' ? 3 : 1.5),
+  most(`${name}: what a guard adds / with fast-jwt's cache`, 0.7, name === 'Nest' ? 3 : 1.5),
 )
 
-/** Of `starts.ts`, in fresh processes. */
-export const START_FLOORS: readonly Floor[] = [
+/** In fresh processes. */
+const STARTS: readonly Floor[] = [
   most('import of core / jose', 0.9, 0.9),
   // The overview is printed without commander. Medians of nine rounds on a machine with six other jobs were 1.40 to 1.43.
   most('`portcullis --help` / Node alone', 1.5, 1.5),
   most('first 200: our guard / jose, by hand', 1, 1.15),
 ]
 
-/** Of `metrics.ts`: a guard of a remembered token while its verdicts are counted, beside one that nobody listens to. */
-export const METRICS_FLOORS: readonly Floor[] = ['prometheus', 'opentelemetry'].flatMap((entry) => [
+/** A guard of a remembered token while its verdicts are counted, beside one that nobody listens to. */
+const METRICS: readonly Floor[] = ['prometheus', 'opentelemetry'].flatMap((entry) => [
   most(`metrics: what \`${entry}\` adds to a guarded request, µs`, 0.5),
   // A guard alone takes less than the goal allows, so this is wide.
   most(`metrics: guard with \`${entry}\` / guard`, undefined, 3),
 ])
+
+/** By the bench that measures them. */
+export const FLOORS = { micro: MICRO, guards: GUARDS, starts: STARTS, metrics: METRICS } as const
 
 export function isWithin(value: number, limit: Limit): boolean {
   return 'atMost' in limit ? value <= limit.atMost : value >= limit.atLeast

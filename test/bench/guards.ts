@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { duplexPair } from 'node:stream'
 
-import { GUARD_FLOORS } from './floors.ts'
 import {
   serve,
   serveExpress,
@@ -11,32 +10,23 @@ import {
   serveNest,
   tokenOf,
 } from './http-server.ts'
-import { createSigner } from './inputs.ts'
-import { listenForKeys } from './key-server.ts'
-import { beside, type Cost, mainThread, measure, median, type Plan, type Task } from './measure.ts'
-import { flags, report } from './report.ts'
-import { fastJwtCached } from './subjects.ts'
-import { type Column, printTable } from './table.ts'
+import { beside, type Cost, mainThread, measure, median, type Task } from './measure.ts'
+import { planOf, report } from './report.ts'
+import { createSetting, fastJwtCached } from './subjects.ts'
+import { printTable } from './table.ts'
 
-// What a guard adds to a request whose token was accepted before, in each framework. The servers are real, and their sockets are
-// in memory: the kernel, whose time differs by 10 us from run to run, takes no part.
-//
-//   pnpm bench guards            the table
-//   pnpm bench guards --check    ratios alone, against floors.ts
-//   pnpm bench guards --write    the table of goals in README.md as well
+// What a guard adds to a request whose token was accepted before, in each framework: `pnpm bench guards`. The servers are real, and
+// their sockets are in memory: the kernel, whose time differs by 10 us from run to run, takes no part.
 
-const PLAN: Plan = flags.check
-  ? { rounds: 9, milliseconds: 25, warmUp: 200, garbage: 'minor' }
-  : flags.quick
-    ? { rounds: 1, milliseconds: 5, warmUp: 10 }
-    : { rounds: 21, milliseconds: 150, warmUp: 1000 }
+const PLAN = planOf(
+  { rounds: 21, milliseconds: 150, warmUp: 1000 },
+  { rounds: 9, milliseconds: 25, warmUp: 200 },
+)
 
 const BODY = '{"ok":true}'
-const signer = createSigner()
-const token = signer.token(0)
-const keyServer = await listenForKeys(signer.jwk)
-const keys = { jwk: signer.jwk, urls: keyServer.urls }
-const fast = fastJwtCached(keys)
+const setting = await createSetting()
+const token = setting.signer.token(0)
+const fast = fastJwtCached(setting)
 
 /** What a guard has to do, and no more: it reads the header, and asks fast-jwt, which remembers the token. */
 function verifyFast(authorization: string | undefined): unknown {
@@ -44,9 +34,9 @@ function verifyFast(authorization: string | undefined): unknown {
 }
 
 /** By framework: with what a guard does, which is nothing or to ask fast-jwt. */
-const THIN: Readonly<
-  Record<string, (ask: (authorization?: string) => unknown) => Promise<Server>>
-> = {
+type Start = (ask: (authorization?: string) => unknown) => Promise<Server>
+
+const THIN: Readonly<Record<string, Start>> = {
   Express: (ask) =>
     serveExpress((request, response, next) => {
       response.locals['auth'] = ask(request.headers.authorization)
@@ -81,7 +71,7 @@ const THIN: Readonly<
 }
 
 /** Sends that many requests, one after the other, over one connection that is no socket of the kernel. */
-function connect(server: Server): (count: number) => Promise<void> {
+function connect(server: Server): Task {
   server.keepAliveTimeout = 0
   const [client, socket] = duplexPair()
   server.emit('connection', socket)
@@ -90,15 +80,13 @@ function connect(server: Server): (count: number) => Promise<void> {
   let finish: ((error?: Error) => void) | undefined
   client.on('data', (chunk: Buffer) => {
     const text = chunk.toString('latin1')
-    if (text.startsWith('HTTP/') && !text.startsWith('HTTP/1.1 200 ')) {
-      finish?.(new Error(text))
-    }
+    if (text.startsWith('HTTP/') && !text.startsWith('HTTP/1.1 200 ')) finish?.(new Error(text))
     if (!text.endsWith(BODY)) return
     left -= 1
     if (left === 0) finish?.()
     else client.write(request)
   })
-  return async (count) => {
+  return (count) => async () => {
     left = count
     await new Promise<void>((resolve, reject) => {
       finish = (error) => {
@@ -121,49 +109,47 @@ interface Measured {
 const time = mainThread.isCpuTime ? 'main' : 'cpu'
 
 /** Microseconds: what each guard adds to the one that does nothing, the median of the rounds. */
-async function measureFramework(framework: string, servers: readonly Server[]): Promise<Measured> {
-  const tasks = servers.map((server, index): Task => {
-    const send = connect(server)
-    return { name: `${framework} ${index}`, prepare: (count) => () => send(count) }
-  })
-  const costs = await measure(tasks, PLAN)
-  const [nothing = [], ours, fastJwt] = tasks.map((task) => costs.get(task))
+async function measureFramework(framework: string, start: Start): Promise<Measured> {
+  const ours = await serve(framework, 'Portcullis', setting)
+  const servers = [await start(() => undefined), ours, await start(verifyFast)]
+  const costs = await measure(servers, connect, PLAN)
+  for (const server of servers) server.close()
+  const [nothing = [], own, fastJwt] = costs.values()
   const added = (rounds: readonly Cost[] | undefined) =>
     beside(rounds, nothing, (one, other) => one[time] - other[time])
   const request = median(nothing.map((cost) => cost[time]))
-  return { framework, ours: added(ours), fastJwt: added(fastJwt), request }
-}
-
-const servers = new Map<string, readonly Server[]>()
-for (const [framework, start] of Object.entries(THIN)) {
-  const ours = await serve(framework, 'Portcullis', keys)
-  servers.set(framework, [await start(() => undefined), ours, await start(verifyFast)])
+  return { framework, ours: added(own), fastJwt: added(fastJwt), request }
 }
 
 async function measureAll(): Promise<readonly Measured[]> {
   const results: Measured[] = []
-  for (const [framework, each] of servers) results.push(await measureFramework(framework, each))
+  for (const [framework, start] of Object.entries(THIN))
+    results.push(await measureFramework(framework, start))
   return results
 }
 
-await report('bench guards', GUARD_FLOORS, measureAll, {
-  figuresOf: (results) =>
-    new Map(
+await report(
+  'guards',
+  measureAll,
+  (results) => {
+    printTable(
+      `Main thread by ${mainThread.name}.`,
+      [
+        ['Microseconds', ({ framework }) => framework],
+        ['our guard adds', ({ ours }) => ours],
+        ["fast-jwt's cache adds", ({ fastJwt }) => fastJwt],
+        ['the request without', ({ request }) => request, 1],
+      ],
+      results,
+    )
+  },
+  (results) =>
+    Object.fromEntries(
       results.map(({ framework, ours, fastJwt }) => [
         `${framework}: what a guard adds / with fast-jwt's cache`,
         ours / fastJwt,
       ]),
     ),
-  print(results) {
-    const columns: readonly Column<Measured>[] = [
-      ['Microseconds', ({ framework }) => framework],
-      ['our guard adds', ({ ours }) => ours],
-      ["fast-jwt's cache adds", ({ fastJwt }) => fastJwt],
-      ['the request without', ({ request }) => request, 1],
-    ]
-    printTable(`Main thread by ${mainThread.name}.`, columns, results)
-  },
-})
-for (const each of [...servers.values()].flat()) each.close()
-keyServer.close()
+)
+setting.keyServer.close()
 process.exit()

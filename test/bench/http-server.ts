@@ -1,26 +1,20 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import { getRequestListener } from '@hono/node-server'
 import { type CanActivate, Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
-import {
-  createVerifier,
-  dpopProofs,
-  type GuardOptions,
-  remoteKeys,
-  type Verifier,
-} from '@portcullis/core'
-import { authenticate as guardExpress } from '@portcullis/express'
+import { check, type Verifier } from '@portcullis/core'
+import { authenticate as guardExpress, authorize } from '@portcullis/express'
 import { authenticate as guardFastify } from '@portcullis/fastify'
 import { authenticate as guardHono } from '@portcullis/hono'
 import { authenticate as guardKoa } from '@portcullis/koa'
 import { PortcullisGuard } from '@portcullis/nest'
-import { JwtVerifier } from 'aws-jwt-verify'
-import express, { type Express, type RequestHandler } from 'express'
+import { redisRevocations } from '@portcullis/redis'
+import { createClient } from '@redis/client'
+import express, { type RequestHandler } from 'express'
 import { expressjwt } from 'express-jwt'
-import { auth } from 'express-oauth2-jwt-bearer'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import buildGetJwks from 'get-jwks'
 import { Hono, type MiddlewareHandler } from 'hono'
@@ -29,62 +23,51 @@ import jwksRsa from 'jwks-rsa'
 import Koa, { type Middleware } from 'koa'
 import koaJwt from 'koa-jwt'
 
-import { answerParent } from './answer-parent.ts'
-import { ORIGIN } from './bound-client.ts'
 import { AUDIENCE, ISSUER, type PublicJwk } from './inputs.ts'
 import type { KeyUrls } from './key-server.ts'
+import { awsVerifierOf, expressOauth2Guard, verifierOf } from './subjects.ts'
 
 // One server with one route, in a process of its own: node http-server.ts FRAMEWORK GUARD KEYS, where KEYS is the JSON of
 // what it needs to know of the keys. Every guard is set up as its README says; the comments name the section.
 
-interface Keys {
+export interface Keys {
   readonly jwk: PublicJwk
   readonly urls: KeyUrls
+  /** Where revocations are, if they are asked. */
+  readonly redis?: string
 }
 
 type Start = (keys: Keys) => Promise<Server>
 
 /** The guard of each framework, as in the first example of its README. */
-const OURS: Readonly<
-  Record<string, (verifier: Verifier, options: GuardOptions) => Promise<Server>>
-> = {
-  Express: (verifier, options) => serveExpress(guardExpress(verifier, options)),
-  Koa: (verifier, options) => serveKoa(guardKoa(verifier, options)),
-  Fastify: (verifier, options) =>
+const OURS: Readonly<Record<string, (verifier: Verifier) => Promise<Server>>> = {
+  Express: (verifier) => serveExpress(guardExpress(verifier)),
+  Koa: (verifier) => serveKoa(guardKoa(verifier)),
+  Fastify: (verifier) =>
     serveFastify(async (app) => {
-      await app.register(guardFastify(verifier, options))
+      await app.register(guardFastify(verifier))
     }),
-  Hono: (verifier, options) => serveHono(guardHono(verifier, options)),
-  Nest: (verifier, options) => serveNest(new PortcullisGuard({ verifier, ...options })),
+  Hono: (verifier) => serveHono(guardHono(verifier)),
+  Nest: (verifier) => serveNest(new PortcullisGuard({ verifier })),
 }
 
+const rules = { algorithms: ['RS512' as const], issuer: ISSUER, audience: AUDIENCE }
+
+/** The open route first. */
 const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
   Express: {
     open: () => serveExpress(),
     // README of express-jwt, "Retrieve key dynamically", with the integration that jwks-rsa ships for it.
-    'express-jwt + jwks-rsa': ({ urls }) =>
-      serveExpress(
-        expressjwt({
-          secret: jwksRsa.expressJwtSecret({ jwksUri: urls.set, cache: true }),
-          algorithms: ['RS512'],
-          issuer: ISSUER,
-          audience: AUDIENCE,
-        }),
-      ),
+    'express-jwt + jwks-rsa': ({ urls }) => {
+      const secret = jwksRsa.expressJwtSecret({ jwksUri: urls.set, cache: true })
+      return serveExpress(expressjwt({ secret, ...rules }))
+    },
     // README, "Getting started", with the URL of the keys in place of a discovery.
-    'express-oauth2-jwt-bearer': ({ urls }) =>
-      serveExpress(
-        auth({
-          issuer: ISSUER,
-          jwksUri: urls.set,
-          audience: AUDIENCE,
-          tokenSigningAlg: 'RS512',
-        }),
-      ),
+    'express-oauth2-jwt-bearer': (keys) => serveExpress(expressOauth2Guard(keys)),
     // README, "Express"; the example sends the whole header, which needs its scheme cut off.
-    'aws-jwt-verify': async (keys) => {
+    'aws-jwt-verify'(keys) {
       const verifier = awsVerifierOf(keys)
-      return await serveExpress((request, response, next) => {
+      return serveExpress((request, response, next) => {
         verifier.verify(tokenOf(request.headers.authorization)).then(
           () => {
             next()
@@ -99,32 +82,22 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
   Koa: {
     open: () => serveKoa(),
     // README of koa-jwt, "Token Verification Exceptions": the example with koaJwtSecret of jwks-rsa.
-    'koa-jwt + jwks-rsa': ({ urls }) =>
-      serveKoa(
-        koaJwt({
-          secret: jwksRsa.koaJwtSecret({
-            jwksUri: urls.set,
-            cache: true,
-            cacheMaxEntries: 5,
-            cacheMaxAge: 36_000_000,
-          }),
-          algorithms: ['RS512'],
-          issuer: ISSUER,
-          audience: AUDIENCE,
-        }),
-      ),
+    'koa-jwt + jwks-rsa'({ urls }) {
+      const caching = { cache: true, cacheMaxEntries: 5, cacheMaxAge: 36_000_000 }
+      const secret = jwksRsa.koaJwtSecret({ jwksUri: urls.set, ...caching })
+      return serveKoa(koaJwt({ secret, ...rules }))
+    },
   },
   Fastify: {
     open: () => serveFastify(() => {}),
     // README of get-jwks, "@fastify/jwt". The domain is stated: the example takes it from the token.
     '@fastify/jwt + get-jwks': (keys) => serveFastify(withGetJwks(keys, false)),
     // The same with the cache of verified tokens that README of @fastify/jwt, "verify", describes.
-    '@fastify/jwt + get-jwks, cache on': async (keys) =>
-      await serveFastify(withGetJwks(keys, true)),
+    '@fastify/jwt + get-jwks, cache on': (keys) => serveFastify(withGetJwks(keys, true)),
     // README, "Fastify".
-    'aws-jwt-verify': async (keys) => {
+    'aws-jwt-verify'(keys) {
       const verifier = awsVerifierOf(keys)
-      return await serveFastify((app) => {
+      return serveFastify((app) => {
         app.addHook('onRequest', async (request) => {
           await verifier.verify(tokenOf(request.headers.authorization))
         })
@@ -134,33 +107,41 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
   Hono: {
     open: () => serveHono(),
     // Its documentation fetches the keys for every request: there is no cache.
-    'hono/jwk': ({ urls }) =>
-      serveHono(
-        honoJwk({
-          jwks_uri: urls.set,
-          alg: ['RS512'],
-          verification: { iss: ISSUER, aud: AUDIENCE },
-        }),
-      ),
+    'hono/jwk'({ urls }) {
+      const verification = { iss: ISSUER, aud: AUDIENCE }
+      return serveHono(honoJwk({ jwks_uri: urls.set, alg: ['RS512'], verification }))
+    },
   },
-  Nest: {
-    open: () => serveNest(),
-  },
+  Nest: { open: () => serveNest() },
 }
 
-/** What takes bound tokens as well. BOUND-TOKENS.md of @portcullis/core, "DPoP proofs". */
-export const BOUND = 'Portcullis, DPoP'
+/** Guards of Express that ask whether a token was revoked. */
+const ASKING: Readonly<Record<string, Start>> = {
+  async 'Portcullis, a replica'(keys) {
+    const revocations = redisRevocations({ url: keys.redis ?? '' })
+    const verifier = verifierOf(keys, { revocations })
+    await verifier.ready()
+    revocations.subscribe(() => tell({ heardAt: String(process.hrtime.bigint()) }))
+    return await serveExpress(guardExpress(verifier))
+  },
+  async 'Portcullis, a check with a GET'(keys) {
+    const client = createClient({ url: keys.redis ?? '' })
+    client.on('error', () => {})
+    await client.connect()
+    const isKept = check(
+      async ({ claims }) => (await client.get(`revoked:${String(claims['jti'])}`)) === null,
+    )
+    return await serveExpress(guardExpress(verifierOf(keys)), authorize(isKept))
+  },
+}
+export const ASKING_GUARDS: readonly string[] = Object.keys(ASKING)
+
+export const FRAMEWORKS: readonly string[] = Object.keys(SERVERS)
 
 /** Which guards there are for each framework: the open route and ours first. */
 export function guardsOf(framework: string): string[] {
   const [open = '', ...others] = Object.keys(SERVERS[framework] ?? {})
   return [open, 'Portcullis', ...others]
-}
-
-export const FRAMEWORKS = Object.keys(SERVERS)
-
-interface Complete {
-  readonly header: { readonly kid: string; readonly alg: string }
 }
 
 function withGetJwks({ urls }: Keys, cache: boolean): (app: FastifyInstance) => Promise<void> {
@@ -169,7 +150,7 @@ function withGetJwks({ urls }: Keys, cache: boolean): (app: FastifyInstance) => 
     await app.register(fastifyJwt, {
       decode: { complete: true },
       secret: async (_request: FastifyRequest, token: TokenOrHeader) => {
-        const { header } = token as Complete // by `decode: { complete: true }`
+        const { header } = token as { header: { kid: string; alg: string } } // by `decode: { complete: true }`
         return await getJwks.getPublicKey({ ...header, domain: urls.domain })
       },
       verify: { algorithms: ['RS512'], allowedIss: ISSUER, allowedAud: AUDIENCE, cache },
@@ -180,33 +161,17 @@ function withGetJwks({ urls }: Keys, cache: boolean): (app: FastifyInstance) => 
   }
 }
 
-function verifierOf({ jwk, urls }: Keys): Verifier {
-  return createVerifier({
-    keys: remoteKeys(urls.bare),
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    algorithms: [jwk.alg],
-  })
-}
-
-function awsVerifierOf({ jwk, urls }: Keys): { verify(token: string): Promise<unknown> } {
-  const verifier = JwtVerifier.create({ issuer: ISSUER, audience: AUDIENCE, jwksUri: urls.set })
-  // "Loading the JWKS from file": it fetches over TLS alone.
-  verifier.cacheJwks({ keys: [{ ...jwk }] })
-  return verifier
-}
-
 export function tokenOf(authorization: string | undefined): string {
   return authorization?.slice('Bearer '.length) ?? ''
 }
 
 export async function serveExpress(...guards: RequestHandler[]): Promise<Server> {
-  const app: Express = express()
+  const app = express()
   for (const guard of guards) app.use(guard)
   app.get('/', (_request, response) => {
     response.json({ ok: true })
   })
-  return await listening(createServer(app))
+  return await listening(app)
 }
 
 export async function serveKoa(...guards: Middleware[]): Promise<Server> {
@@ -215,24 +180,14 @@ export async function serveKoa(...guards: Middleware[]): Promise<Server> {
   app.use((context) => {
     context.body = { ok: true }
   })
-  const handle = app.callback()
-  return await listening(
-    createServer((request, response) => {
-      void handle(request, response)
-    }),
-  )
+  return await listening(app.callback())
 }
 
 export async function serveHono(...guards: MiddlewareHandler[]): Promise<Server> {
   const app = new Hono()
   for (const guard of guards) app.use(guard)
   app.get('/', (context) => context.json({ ok: true }))
-  const handle = getRequestListener(app.fetch)
-  return await listening(
-    createServer((request, response) => {
-      void handle(request, response)
-    }),
-  )
+  return await listening(getRequestListener(app.fetch))
 }
 
 /** On Express. Decorators are called by hand: Node has none. */
@@ -263,24 +218,53 @@ export async function serveFastify(
   return app.server
 }
 
-async function listening(server: Server): Promise<Server> {
-  server.listen(0, '127.0.0.1')
+async function listening(
+  handle: (...request: Parameters<RequestListener>) => unknown,
+): Promise<Server> {
+  const server = createServer((request, response) => {
+    void handle(request, response)
+  }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return server
 }
 
 /** Starts a server with one of those guards. */
 export async function serve(framework: string, guard: string, keys: Keys): Promise<Server> {
-  const options = guard === BOUND ? { dpop: dpopProofs({ origin: ORIGIN }) } : {}
-  const start = guard.startsWith('Portcullis')
-    ? OURS[framework]?.(verifierOf(keys), options)
-    : SERVERS[framework]?.[guard]?.(keys)
-  if (start === undefined) throw new Error(`there is no ${guard} for ${framework}`)
-  return await start
+  const start = ASKING[guard] ?? SERVERS[framework]?.[guard]
+  const started = guard === 'Portcullis' ? OURS[framework]?.(verifierOf(keys)) : start?.(keys)
+  if (started === undefined) throw new Error(`there is no ${guard} for ${framework}`)
+  return await started
+}
+
+/** What a server in a process of its own tells its parent. */
+export interface Message {
+  readonly port?: number
+  /** Since it was asked last: microseconds of CPU time in all threads. */
+  readonly cpu?: number
+  /** When a replica heard of a revocation: nanoseconds of the clock that all processes of a machine share. */
+  readonly heardAt?: string
+}
+
+function tell(message: Message): void {
+  process.send?.(message)
+}
+
+/** Says where it listens, and what it used whenever the parent asks, until the parent goes. */
+function answerParent(server: Server): void {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new TypeError('not a port')
+  let used = process.cpuUsage()
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage(used)
+    used = process.cpuUsage()
+    tell({ cpu: user + system })
+  })
+  process.once('disconnect', () => process.exit())
+  tell({ port: address.port })
 }
 
 const [framework, guard, keys] = process.argv.slice(2)
 if (process.send !== undefined && framework !== undefined && guard !== undefined) {
-  // Written by http.ts.
+  // Written by guarded-server.ts.
   answerParent(await serve(framework, guard, JSON.parse(keys ?? '') as Keys))
 }

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 
+import type { Take } from './measure.ts'
 import { keyInput, RS512, type SignatureKind } from './signature-kinds.ts'
 
 // What every bench verifies: tokens of about 700 octets, signed RS512 with one key of 2048 bits unless told otherwise. All
@@ -10,7 +11,7 @@ export const AUDIENCE = 'https://api.test'
 export const KID = 'bench-key'
 
 const ISSUED_AT = 1_767_225_600 // 2026-01-01
-const EXPIRES_AT = 4_102_444_800 // 2100-01-01
+export const EXPIRES_AT = 4_102_444_800 // 2100-01-01
 
 /** The public key, as a document shows it. */
 export interface PublicJwk {
@@ -27,10 +28,11 @@ export interface PublicJwk {
 }
 
 export interface Signer {
-  readonly kind: SignatureKind
   readonly jwk: PublicJwk
   /** A valid token, different for each index. Takes about a millisecond. */
   token(index: number): string
+  /** So many of them, from the first on. */
+  tokens(count: number, first?: number): string[]
   /** Signs whatever it is given: a hostile payload under a genuine signature. */
   sign(header: string, payload: string): string
 }
@@ -40,12 +42,16 @@ export function createSigner(kind: SignatureKind = RS512, kid: string = KID): Si
   const { kty = '', ...material } = publicKey.export({ format: 'jwk' })
   const { alg } = kind
   const header = JSON.stringify({ alg, typ: 'JWT', kid })
-  const signToken = (anyHeader: string, payload: string) =>
-    compact(anyHeader, payload, (input) => sign(kind.hash, input, keyInput(kind, privateKey)))
+  const signToken = (anyHeader: string, payload: string) => {
+    const input = `${encode(anyHeader)}.${encode(payload)}`
+    const signature = sign(kind.hash, Buffer.from(input), keyInput(kind, privateKey))
+    return `${input}.${signature.toString('base64url')}`
+  }
+  const token = (index: number) => signToken(header, JSON.stringify(claims(index)))
   return {
-    kind,
     jwk: { kty, ...material, kid, alg, use: 'sig' },
-    token: (index) => signToken(header, JSON.stringify(claims(index))),
+    token,
+    tokens: (count, first = 0) => Array.from({ length: count }, (_, at) => token(first + at)),
     sign: signToken,
   }
 }
@@ -72,31 +78,17 @@ export function encode(text: string): string {
   return Buffer.from(text).toString('base64url')
 }
 
-function compact(header: string, payload: string, signed: (input: Buffer) => Buffer): string {
-  const signingInput = `${encode(header)}.${encode(payload)}`
-  return `${signingInput}.${signed(Buffer.from(signingInput)).toString('base64url')}`
-}
-
-/** The next so many tokens. */
-export type Take = (count: number) => string[]
-
 /**
- * Takes tokens in turn, over and over, as a socket gives them: as a new string each time, whose hash nobody has computed
- * yet. Whoever has a cache needs a turn of its own: what has just gone by for another is still new for it.
+ * Begins a turn that takes the tokens over and over, as a socket gives them: as a new string each time, whose hash nobody has
+ * computed yet. Whoever has a cache needs a turn of its own: what has just gone by for another is still new for it.
  */
-export function takeInTurn(octets: readonly Buffer[]): Take {
-  let next = 0
-  return (count) =>
-    Array.from({ length: count }, () => {
-      const token = octets[next % octets.length]
-      if (token === undefined) throw new RangeError('there are no tokens')
-      next += 1
-      return token.toString('latin1')
-    })
-}
-
-export function octetsOf(tokens: readonly string[]): Buffer[] {
-  return tokens.map((token) => Buffer.from(token, 'latin1'))
+export function turnsThrough(tokens: readonly string[]): () => Take {
+  const octets = tokens.map((token) => Buffer.from(token, 'latin1'))
+  return () => {
+    let next = 0
+    return (count) =>
+      Array.from({ length: count }, () => octets[next++ % octets.length]?.toString('latin1') ?? '')
+  }
 }
 
 /** Each with the signature of the next: the right form and size, so that the whole price of a check is paid. */
@@ -109,21 +101,15 @@ export function forgeries(tokens: readonly string[]): string[] {
 
 /** Of an algorithm that is not accepted: what a flood costs that is refused before any signature is checked. */
 export function otherAlgorithms(tokens: readonly string[]): string[] {
-  return tokens.map((token) => {
-    const header = encode(JSON.stringify({ alg: 'RS256', typ: 'JWT', kid: KID }))
-    return `${header}${token.slice(token.indexOf('.'))}`
-  })
+  const header = encode(JSON.stringify({ alg: 'RS256', typ: 'JWT', kid: KID }))
+  return tokens.map((token) => `${header}${token.slice(token.indexOf('.'))}`)
 }
 
 /** Without a signature, with a header that is no JSON, with a header that is no base64url. */
 export function malformations(tokens: readonly string[]): string[] {
   return tokens.map((token, index) => {
     const [header = '', payload = '', signature = ''] = token.split('.')
-    const kinds = [
-      `${header}.${payload}`,
-      `${encode('no JSON')}.${payload}.${signature}`,
-      `!${header}.${payload}.${signature}`,
-    ]
-    return kinds[index % kinds.length] ?? ''
+    if (index % 3 === 0) return `${header}.${payload}`
+    return `${index % 3 === 1 ? encode('no JSON') : `!${header}`}.${payload}.${signature}`
   })
 }

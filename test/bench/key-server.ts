@@ -30,20 +30,15 @@ export async function listenForKeys(
   jwk: PublicJwk,
   others: readonly PublicJwk[] = [],
 ): Promise<KeyServer> {
-  const documents = new Map([
-    [SET_PATH, JSON.stringify({ keys: [...others, jwk] })],
-    [BARE_PATH, JSON.stringify(jwk)],
-  ])
+  let set = [...others, jwk]
   let delay = 0
   let pending = 0
-
-  const server = createServer((request, response) => {
-    const document = documents.get(request.url ?? '')
+  const server = createServer(({ url }, response) => {
+    const document = JSON.stringify(url === SET_PATH ? { keys: set } : jwk)
     pending += 1
     setTimeout(() => {
       pending -= 1
-      response.writeHead(document === undefined ? 404 : 200, { 'content-type': 'application/json' })
-      response.end(document)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(document)
     }, delay)
   })
   // A benchmark keeps the event loop from its turns for seconds: an idle connection has to outlive that.
@@ -53,14 +48,13 @@ export async function listenForKeys(
   const address = server.address()
   if (address === null || typeof address === 'string') throw new TypeError('not a port')
   const domain = `http://127.0.0.1:${address.port}`
-
   return {
     urls: { domain, set: `${domain}${SET_PATH}`, bare: `${domain}${BARE_PATH}` },
     answerAfter(milliseconds) {
       delay = milliseconds
     },
     publish(keys) {
-      documents.set(SET_PATH, JSON.stringify({ keys }))
+      set = [...keys]
     },
     pending: () => pending,
     close() {

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { createSigner } from './inputs.ts'
-import { listenForKeys } from './key-server.ts'
-import { inTurn, mainThread, median } from './measure.ts'
-import { ES256, RS512, type SignatureKind } from './signature-kinds.ts'
-import { jose, portcullis, type Subject } from './subjects.ts'
+import { inTurn, mainThread, median, type Subject } from './measure.ts'
+import { ES256, RS512 } from './signature-kinds.ts'
+import { createSetting, jose, portcullis } from './subjects.ts'
 import { printTable } from './table.ts'
 
 // What loops that await each of many new tokens do to everything else in the process: how long the event loop stands still.
@@ -44,43 +42,34 @@ async function run(subject: Subject, tokens: readonly string[], count: number): 
   )
   clearImmediate(next)
   turn()
-  const cost = (last.time - start) / tokens.length
-  return { longest: longest / 1000, tokens: most, cost }
+  return { longest: longest / 1000, tokens: most, cost: (last.time - start) / tokens.length }
 }
 
 /** Medians of some rounds, in which the verifiers alternate. */
 export async function printLoops(tokenCount: number, rounds: number): Promise<void> {
-  const rows: (readonly [kind: SignatureKind, loops: number, Subject, readonly Loops[]])[] = []
+  const rows: { of: string; loops: number; name: string; all: readonly Loops[] }[] = []
   for (const kind of [RS512, ES256]) {
-    const signer = createSigner(kind)
-    const keyServer = await listenForKeys(signer.jwk)
+    const setting = await createSetting(kind)
     // More than a verifier remembers: each is new when its turn comes.
-    const tokens = Array.from({ length: tokenCount }, (_, index) => signer.token(index))
-    for (const count of [1, 64]) {
-      const setting = { jwk: signer.jwk, kind, urls: keyServer.urls }
+    const tokens = setting.signer.tokens(tokenCount)
+    for (const loops of [1, 64]) {
       const subjects = [portcullis, jose].map((make) => make(setting))
-      const measured = await inTurn(
-        subjects,
-        rounds,
-        async (each) => await run(each, tokens, count),
-      )
-      for (const [subject, results] of measured) rows.push([kind, count, subject, results])
+      const measured = await inTurn(subjects, rounds, (each) => run(each, tokens, loops))
+      for (const [{ name }, all] of measured) rows.push({ of: kind.name, loops, name, all })
     }
-    keyServer.close()
+    setting.keyServer.close()
   }
+  const middle = (part: keyof Loops) => (row: (typeof rows)[number]) =>
+    median(row.all.map((each) => each[part]))
   printTable(
     `Loops that await each of ${tokenCount} new tokens; medians of ${rounds} rounds.`,
     [
-      ['Tokens', ([{ name }]) => name],
-      ['loops', ([, loops]) => loops, 0],
-      ['Verifier', ([, , { name }]) => name],
-      [
-        'longest between two iterations, ms',
-        ([, , , all]) => median(all.map((each) => each.longest)),
-        1,
-      ],
-      ['most tokens between two', ([, , , all]) => median(all.map((each) => each.tokens)), 0],
-      ['main thread, µs/token', ([, , , all]) => median(all.map((each) => each.cost)), 0],
+      ['Tokens', ({ of }) => of],
+      ['loops', ({ loops }) => loops, 0],
+      ['Verifier', ({ name }) => name],
+      ['longest between two iterations, ms', middle('longest'), 1],
+      ['most tokens between two', middle('tokens'), 0],
+      ['main thread, µs/token', middle('cost'), 0],
     ],
     rows,
   )

@@ -5,7 +5,7 @@ import { do_not_optimize as keep } from 'mitata'
 // Rounds in turn, each in an order of its own, and medians over the rounds: so whatever else the machine does hits all
 // alike, and so does what a task leaves behind (whoever runs next after the thread pool was busy takes up to a tenth
 // longer). From mitata comes what keeps results from being optimised away; its own loops run one benchmark to its end
-// before the next and know no CPU time, so they are not used.
+// before the next and know one clock, so they are not used.
 
 /** What one verification takes, in microseconds. */
 export interface Cost {
@@ -15,11 +15,23 @@ export interface Cost {
   readonly main: number
 }
 
-export interface Task {
+/** A way to verify a token. */
+export interface Subject {
   readonly name: string
-  /** Prepares that many verifications, unmeasured, and answers what runs them all. */
-  prepare(count: number): () => void | Promise<void>
+  /** Whether it answers at once: awaiting would then be a price of the bench. */
+  readonly isSync: boolean
+  /**
+   * What checks this token: it throws or rejects, or answers `false`, if the token is refused. What is prepared before
+   * is not measured; only the bare call prepares anything.
+   */
+  verification(token: string): () => unknown
 }
+
+/** Prepares that many verifications, unmeasured, and answers what runs them all. */
+export type Task = (count: number) => () => void | Promise<void>
+
+/** Of each subject, round by round, so that ratios are those of neighbours. */
+export type Costs<Key = Subject> = ReadonlyMap<Key, readonly Cost[]>
 
 export interface Plan {
   readonly rounds: number
@@ -35,28 +47,24 @@ export interface Plan {
 const MAX_COUNT = 32_768
 const BATCH = 64
 
-/** The costs of each task, round by round. */
-export async function measure(
-  tasks: readonly Task[],
+export async function measure<Key>(
+  keys: readonly Key[],
+  taskOf: (key: Key) => Task,
   plan: Plan,
-): Promise<ReadonlyMap<Task, readonly Cost[]>> {
-  const counts = new Map<Task, number>()
-  for (const task of tasks) counts.set(task, await warmUp(task, plan))
-  const costs = new Map(tasks.map((task): [Task, Cost[]] => [task, []]))
+): Promise<Costs<Key>> {
+  const measured = keys.map((key) => ({
+    key,
+    task: taskOf(key),
+    count: BATCH,
+    costs: [] as Cost[],
+  }))
+  for (const each of measured) each.count = await warmUp(each.task, plan)
   for (let round = 0; round < plan.rounds; round += 1) {
-    for (const task of shuffled(tasks)) {
-      const cost = await runOnce(task, counts.get(task) ?? BATCH, plan)
-      costs.get(task)?.push(cost)
-    }
+    const order = new Map(measured.map((each) => [each, Math.random()]))
+    for (const each of measured.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)))
+      each.costs.push(await runOnce(each.task, each.count, plan))
   }
-  return costs
-}
-
-function shuffled(tasks: readonly Task[]): readonly Task[] {
-  return tasks
-    .map((task) => ({ task, at: Math.random() }))
-    .toSorted((one, other) => one.at - other.at)
-    .map(({ task }) => task)
+  return new Map(measured.map(({ key, costs }) => [key, costs]))
 }
 
 /**
@@ -64,12 +72,11 @@ function shuffled(tasks: readonly Task[]): readonly Task[] {
  * waits for a key endpoint says nothing about the others.
  */
 async function warmUp(task: Task, plan: Plan): Promise<number> {
-  const { milliseconds, warmUp: enough } = plan
   let count = BATCH
-  for (let spent = 0; spent < enough * 1000;) {
+  for (let spent = 0; spent < plan.warmUp * 1000;) {
     const { cpu } = await runOnce(task, count, plan)
     spent += cpu * count
-    const fitting = Math.ceil((milliseconds * 1000) / cpu / BATCH) * BATCH
+    const fitting = Math.ceil((plan.milliseconds * 1000) / cpu / BATCH) * BATCH
     // No more than twice the last one: the first verifications are no measure for the later ones.
     count = Math.min(MAX_COUNT, 2 * count, Math.max(BATCH, fitting))
   }
@@ -77,7 +84,7 @@ async function warmUp(task: Task, plan: Plan): Promise<number> {
 }
 
 async function runOnce(task: Task, count: number, plan: Plan): Promise<Cost> {
-  const run = task.prepare(count)
+  const run = task(count)
   globalThis.gc?.({ type: plan.garbage ?? 'major' })
   const mainBefore = mainThread.read()
   const cpuBefore = process.cpuUsage()
@@ -90,16 +97,8 @@ async function runOnce(task: Task, count: number, plan: Plan): Promise<Cost> {
   return { wall: wall / count, cpu: (user + system) / count, main: main / count }
 }
 
-interface MainThreadClock {
-  readonly name: string
-  /** Otherwise it also runs while another process has the core. */
-  readonly isCpuTime: boolean
-  /** Microseconds. */
-  read(): number
-}
-
-/** Node's own clock of the thread where there is one, else the time in which its event loop was not waiting. */
-export const mainThread: MainThreadClock =
+/** Node's own clock of the thread where there is one, else the time in which its event loop was not waiting. Microseconds. */
+export const mainThread: { readonly name: string; readonly isCpuTime: boolean; read(): number } =
   typeof process.threadCpuUsage === 'function'
     ? {
         name: '`process.threadCpuUsage()`',
@@ -115,63 +114,68 @@ export const mainThread: MainThreadClock =
         read: () => performance.eventLoopUtilization().active * 1000,
       }
 
-/** Checks one token. */
-export type Verification = () => unknown
+/** The next so many tokens. */
+export type Take = (count: number) => string[]
 
-/** Checks them all, and that the verdicts are right. */
-export type Run = (verifications: readonly Verification[]) => void | Promise<void>
+export const accepting =
+  (take: Take) =>
+  (subject: Subject): Task =>
+    verifying(subject, take, true)
+export const refusing =
+  (take: Take) =>
+  (subject: Subject): Task =>
+    verifying(subject, take, false)
 
-export async function acceptEach(verifications: readonly Verification[]): Promise<void> {
-  for (const verification of verifications) expectAccepted(await verification())
-}
+/** 64 at a time, each batch awaited before the next, where the subject can wait. */
+export const acceptingAtOnce =
+  (take: Take) =>
+  (subject: Subject): Task =>
+    subject.isSync
+      ? verifying(subject, take, true)
+      : (count) => {
+          const verifications = take(count).map((token) => subject.verification(token))
+          return async () => {
+            for (let start = 0; start < count; start += BATCH) {
+              const batch = verifications.slice(start, start + BATCH).map((verify) => verify())
+              for (const result of await Promise.all(batch)) expectVerdict(result, true)
+            }
+          }
+        }
 
-export function acceptEachSync(verifications: readonly Verification[]): void {
-  for (const verification of verifications) expectAccepted(verification())
-}
-
-/** 64 at a time, each batch awaited before the next. */
-export async function acceptAtOnce(verifications: readonly Verification[]): Promise<void> {
-  for (let start = 0; start < verifications.length; start += BATCH) {
-    const batch = verifications.slice(start, start + BATCH).map((verification) => verification())
-    for (const result of await Promise.all(batch)) expectAccepted(result)
-  }
-}
-
-export async function refuseEach(verifications: readonly Verification[]): Promise<void> {
-  for (const verification of verifications) {
-    try {
-      expectRefused(await verification())
-    } catch (error) {
-      expectRefusal(error)
+function verifying(subject: Subject, take: Take, isGood: boolean): Task {
+  return (count) => {
+    const verifications = take(count).map((token) => subject.verification(token))
+    if (subject.isSync)
+      return () => {
+        for (const verify of verifications) {
+          let result: unknown = false
+          try {
+            result = verify()
+          } catch (error) {
+            keep(error)
+          }
+          expectVerdict(result, isGood)
+        }
+      }
+    return async () => {
+      for (const verify of verifications) {
+        let result: unknown = false
+        try {
+          result = await verify()
+        } catch (error) {
+          keep(error)
+        }
+        expectVerdict(result, isGood)
+      }
     }
   }
 }
 
-export function refuseEachSync(verifications: readonly Verification[]): void {
-  for (const verification of verifications) {
-    try {
-      expectRefused(verification())
-    } catch (error) {
-      expectRefusal(error)
-    }
-  }
-}
-
-/** A wrong verdict makes every figure worthless. */
-class WrongVerdict extends Error {}
-
-function expectAccepted(result: unknown): void {
+/** @throws Error for a wrong verdict, which makes every figure worthless. */
+function expectVerdict(result: unknown, isGood: boolean): void {
   keep(result)
-  if (result === false) throw new WrongVerdict('a genuine token was refused')
-}
-
-function expectRefused(result: unknown): void {
-  if (result !== false) throw new WrongVerdict('a bad token was accepted')
-}
-
-function expectRefusal(error: unknown): void {
-  keep(error)
-  if (error instanceof WrongVerdict) throw error
+  if ((result !== false) !== isGood)
+    throw new Error(isGood ? 'a genuine token was refused' : 'a bad token was accepted')
 }
 
 export function median(values: readonly number[]): number {
@@ -181,14 +185,10 @@ export function median(values: readonly number[]): number {
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
 }
 
-/** Of one part, the median of what the rounds say, each beside the same round of another subject. */
-export function medianRatio<Round>(
-  own: readonly Round[] | undefined,
-  others: readonly Round[] | undefined,
-  part: (round: Round) => number,
-  basis: (round: Round) => number = part,
-): number {
-  return beside(own, others, (one, other) => part(one) / basis(other))
+/** The value below which that share of all values is. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
 /** The median of what comes of each round and the same round of another subject. */
@@ -197,33 +197,41 @@ export function beside<Round>(
   others: readonly Round[] | undefined,
   compare: (one: Round, other: Round) => number,
 ): number {
-  return median(
-    (own ?? []).map((one, round) => {
-      const other = others?.[round]
-      return other === undefined ? Number.NaN : compare(one, other)
-    }),
-  )
+  const compared = (own ?? []).map((one, round) => {
+    const other = others?.[round]
+    return other === undefined ? Number.NaN : compare(one, other)
+  })
+  return median(compared)
+}
+
+/** Of a subject beside another, by time of one kind. */
+export function ratioOf(
+  costs: Costs,
+  subject: Subject,
+  other: Subject,
+  part: keyof Cost = 'wall',
+): number {
+  return beside(costs.get(subject), costs.get(other), (one, two) => one[part] / two[part])
+}
+
+/** Microseconds of one verification, or NaN of what was not measured. */
+export function costOf(costs: Costs, subject: Subject, part: keyof Cost = 'wall'): number {
+  return median((costs.get(subject) ?? []).map((cost) => cost[part]))
 }
 
 /** What each says in each round, after one round that does not count: rounds of different subjects alternate. */
-export async function inTurn<Subject, Round>(
-  subjects: Iterable<Subject>,
+export async function inTurn<Key, Round>(
+  keys: Iterable<Key>,
   rounds: number,
-  run: (subject: Subject) => Promise<Round> | Round,
+  run: (key: Key) => Promise<Round> | Round,
   warmUps = 1,
-): Promise<Map<Subject, Round[]>> {
-  const seen = new Map([...subjects].map((subject): [Subject, Round[]] => [subject, []]))
+): Promise<Map<Key, Round[]>> {
+  const seen = new Map([...keys].map((key): [Key, Round[]] => [key, []]))
   for (let round = -warmUps; round < rounds; round += 1) {
-    for (const [subject, results] of seen) {
-      const result = await run(subject)
+    for (const [key, results] of seen) {
+      const result = await run(key)
       if (round >= 0) results.push(result)
     }
   }
   return seen
-}
-
-/** The value below which that share of all values is. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }

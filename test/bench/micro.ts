@@ -1,148 +1,122 @@
-import { FLOORS, type Figures } from './floors.ts'
+import { byIssuer, dpopProofs } from '@portcullis/core'
+
+import type { Figures } from './floors.ts'
 import {
   claims,
-  createSigner,
   forgeries,
   malformations,
-  octetsOf,
   otherAlgorithms,
-  type Take,
-  takeInTurn,
+  turnsThrough,
+  ISSUER,
 } from './inputs.ts'
-import { listenForKeys } from './key-server.ts'
-import { type Cost, mainThread, type Plan, type Task } from './measure.ts'
-import { flags, report } from './report.ts'
+import {
+  accepting,
+  acceptingAtOnce,
+  type Cost,
+  costOf,
+  type Costs,
+  mainThread,
+  measure,
+  ratioOf,
+  refusing,
+  type Subject,
+  type Take,
+  type Task,
+} from './measure.ts'
+import { flags, planOf, report } from './report.ts'
 import { ES256 } from './signature-kinds.ts'
 import {
   awsJwtVerify,
-  bareInPool,
   bareSync,
+  createSetting,
   expressOauth2,
   fastJwt,
   fastJwtCached,
-  fastJwtCachedWhole,
-  fastJwtWithGetJwks,
-  guardThatHoldsAnswers,
-  guardThatRemembers,
+  guardOf,
   jose,
   jsonwebtokenWithJwksRsa,
   lookUpAmong,
-  minimalInPool,
   minimalSync,
+  OPAQUE_TOKEN,
+  opaqueVerifier,
   portcullis,
   portcullisByIssuer,
-  portcullisForgetful,
   promiseAlone,
-  type Subject,
+  verifierOf,
 } from './subjects.ts'
 import { printTable } from './table.ts'
-import {
-  acceptAtOnceTask,
-  acceptTask,
-  costOf,
-  type Costs,
-  measureSubjects,
-  ratioOf,
-  refuseTask,
-} from './verification-tasks.ts'
 
-// What one verification costs, in Portcullis, in its peers, and in the platform's own call:
-//
-//   pnpm bench micro            the table
-//   pnpm bench micro --check    ratios alone, against floors.ts
-//   pnpm bench micro --write    the table of goals in README.md as well
-//   pnpm bench micro --quick    to see whether it runs; its figures mean nothing
+// What one verification costs, in Portcullis, in its peers, and in the platform's own call: `pnpm bench micro`.
 //
 // Of forged tokens CPU time counts, not waiting: now and then one waits for a key endpoint to be asked, which is meant.
 // More tokens than any cache here holds (1,000 each) are taken in turn, so that one is always new when its turn comes.
 
-const REVOCATIONS = 100_000
 const TOKENS = flags.check || flags.quick ? 1280 : 4096
-const PLAN: Plan = flags.quick
-  ? { rounds: 3, milliseconds: 5, warmUp: 20 }
-  : flags.check
-    ? { rounds: 7, milliseconds: 30, warmUp: 150, garbage: 'minor' }
-    : { rounds: 11, milliseconds: 200, warmUp: 400 }
+const PLAN = planOf(
+  { rounds: 11, milliseconds: 200, warmUp: 400 },
+  { milliseconds: 30, warmUp: 150 },
+)
 
-const signer = createSigner()
-const tokens = Array.from({ length: TOKENS }, (_, index) => signer.token(index))
-const [repeatedToken = ''] = tokens
-const keyServer = await listenForKeys(signer.jwk)
-const setting = { jwk: signer.jwk, urls: keyServer.urls }
-const shorter = createSigner(ES256)
-const shorterKeyServer = await listenForKeys(shorter.jwk)
-const shorterSetting = { jwk: shorter.jwk, kind: ES256, urls: shorterKeyServer.urls }
+const setting = await createSetting()
+const shorter = await createSetting(ES256)
+const tokens = setting.signer.tokens(TOKENS)
+const [token = ''] = tokens
 
 const bare = bareSync(setting)
 const minimal = minimalSync(setting)
 const ours = portcullis(setting)
 const selecting = portcullisByIssuer(setting)
-const bareShorter = bareSync(shorterSetting)
-const oursShorter = portcullis(shorterSetting)
+const [bareShorter, oursShorter] = [bareSync(shorter), portcullis(shorter)]
 const awaited = promiseAlone(setting)
 const cached = fastJwtCached(setting)
-const lookUp = lookUpAmong(REVOCATIONS, claims(0))
+const lookUp = lookUpAmong(100_000, claims(0))
 const { revocations } = lookUp
-const guard = await guardThatRemembers(setting, repeatedToken)
+// Its keys do not grow old while others are measured.
+const longLived = (options = {}) => verifierOf({ ...setting, lifetime: 3600 }, options)
+const guard = await guardOf(longLived(), token)
 /** What else a guard may have to do, by the figure. */
 const guards: Readonly<Record<string, Subject>> = {
-  'guard that asks revocations': await guardThatRemembers(setting, repeatedToken, { revocations }),
-  'guard of byIssuer': await guardThatRemembers(setting, repeatedToken, { isByIssuer: true }),
-  'guard that takes DPoP': await guardThatRemembers(setting, repeatedToken, { takesDpop: true }),
-  'guard of an opaque token': await guardThatHoldsAnswers(setting, false),
-  'guard of an opaque token, byForm': await guardThatHoldsAnswers(setting, true),
+  'guard that asks revocations': await guardOf(longLived({ revocations }), token),
+  'guard of byIssuer': await guardOf(byIssuer({ [ISSUER]: longLived() }), token),
+  'guard that takes DPoP': await guardOf(longLived(), token, {
+    dpop: dpopProofs({ origin: 'https://api.test' }),
+  }),
+  'guard of an opaque token': await guardOf(opaqueVerifier(), OPAQUE_TOKEN),
+  'guard of an opaque token, byForm': await guardOf(opaqueVerifier(longLived()), OPAQUE_TOKEN),
 }
-const others = [
-  fastJwtCachedWhole,
-  awsJwtVerify,
-  jose,
-  expressOauth2,
-  jsonwebtokenWithJwksRsa,
-  fastJwtWithGetJwks,
-].map((factory) => factory(setting))
-const peers = [fastJwt(setting), cached, ...(flags.check ? [] : others)]
-const ownWays = flags.check
-  ? [ours]
-  : [minimalInPool(setting), ours, portcullisForgetful(setting), selecting]
-const verifiers = [minimal, ...ownWays, ...peers]
-const bareCalls = flags.check ? [bare] : [bare, bareInPool(setting)]
-const all = [...bareCalls, ...verifiers]
-const of = <T>(list: readonly T[], checked: readonly T[]) => (flags.check ? checked : list)
+const others = [awsJwtVerify, jose, expressOauth2, jsonwebtokenWithJwksRsa]
+const peers = [
+  fastJwt(setting),
+  cached,
+  ...(flags.check ? [] : others.map((factory) => factory(setting))),
+]
+const verifiers = [minimal, ours, ...peers]
+const all = [bare, ...verifiers]
 
-const octets = octetsOf(tokens)
-const shorterOctets = octetsOf(tokens.map((_, index) => shorter.token(index)))
-const turns = new Map<Subject, Take>()
+const turns = turnsThrough(tokens)
+const shorterTurns = turnsThrough(shorter.signer.tokens(TOKENS))
+const turnOf = new Map<Subject, Take>([
+  ...[selecting, ...all].map((subject) => [subject, turns()] as const),
+  ...[bareShorter, oursShorter].map((subject) => [subject, shorterTurns()] as const),
+])
+const sameString: Take = (count) => Array<string>(count).fill(token)
+const inTurn = (list: readonly string[]) => turnsThrough(list)()
 /** Each subject goes through the tokens in a turn of its own. */
-function turnOf(subject: Subject): Take {
-  const isShorter = subject === bareShorter || subject === oursShorter
-  const turn = turns.get(subject) ?? takeInTurn(isShorter ? shorterOctets : octets)
-  turns.set(subject, turn)
-  return turn
-}
-const sameString: Take = (count) => Array<string>(count).fill(repeatedToken)
-const inTurn = (list: readonly string[]) => takeInTurn(octetsOf(list))
-const [copies, forged, other, malformed] = [
-  inTurn([repeatedToken]),
-  inTurn(forgeries(tokens)),
-  inTurn(otherAlgorithms(tokens)),
-  inTurn(malformations(tokens)),
-] as const
-const accepting = (take: Take) => (subject: Subject) => acceptTask(subject, take)
-const refusing = (take: Take) => (subject: Subject) => refuseTask(subject, take)
-const atOnce = (subject: Subject) => acceptAtOnceTask(subject, turnOf(subject))
+const own = (task: (take: Take) => (subject: Subject) => Task) => (subject: Subject) =>
+  task(turnOf.get(subject) ?? sameString)(subject)
+const few = (checked: readonly Subject[]) => (flags.check ? checked : all)
 
 /** Who is measured, and how. */
 const COLUMNS = {
-  new: [of(all, [bare, selecting, ...verifiers]), (each) => acceptTask(each, turnOf(each))],
-  'at once': [of(all, [bare, ours]), atOnce],
-  'ES256 at once': [[bareShorter, oursShorter], atOnce],
-  repeated: [of([awaited, ...verifiers], [awaited, ours, cached]), accepting(sameString)],
+  new: [[bare, selecting, ...verifiers], own(accepting)],
+  'at once': [few([bare, ours]), own(acceptingAtOnce)],
+  'ES256 at once': [[bareShorter, oursShorter], own(acceptingAtOnce)],
+  repeated: [[awaited, ours, ...peers], accepting(sameString)],
   guarded: [[bare, minimal, guard, ...Object.values(guards)], accepting(sameString)],
   'looked up': [[lookUp], accepting(sameString)],
-  copied: [of([awaited, ...verifiers], []), accepting(copies)],
-  forged: [of(all, [bare, minimal, ours]), refusing(forged)],
-  other: [[minimal, ours], refusing(other)],
-  malformed: [verifiers, refusing(malformed)],
+  forged: [few([bare, minimal, ours]), refusing(inTurn(forgeries(tokens)))],
+  other: [[minimal, ours], refusing(inTurn(otherAlgorithms(tokens)))],
+  malformed: [verifiers, refusing(inTurn(malformations(tokens)))],
 } as const satisfies Record<string, readonly [readonly Subject[], (subject: Subject) => Task]>
 
 type Results = Readonly<Record<keyof typeof COLUMNS, Costs>>
@@ -150,7 +124,7 @@ type Results = Readonly<Record<keyof typeof COLUMNS, Costs>>
 async function measureAll(): Promise<Results> {
   const results: [string, Costs][] = []
   for (const [name, [subjects, taskOf]] of Object.entries(COLUMNS))
-    results.push([name, await measureSubjects(subjects, taskOf, PLAN)])
+    results.push([name, await measure(subjects, taskOf, PLAN)])
   return Object.fromEntries(results) as Results // of each column
 }
 
@@ -161,79 +135,63 @@ function figuresOf(results: Results): Figures {
   const ratio = (column: keyof Results, one: Subject, to: Subject, part: keyof Cost = time) =>
     ratioOf(results[column], one, to, part)
   const least = (column: keyof Results) => Math.min(...peers.map((peer) => cost(column, peer)))
-  return new Map([
-    ['new token / bare call', ratio('new', ours, bare)],
-    ['new token / minimal verifier', ratio('new', ours, minimal)],
-    ['new tokens, 64 at once / bare call: wall', ratio('at once', ours, bare, 'wall')],
-    ['new tokens, 64 at once / bare call: main thread', ratio('at once', ours, bare, 'main')],
-    [
-      'ES256, 64 at once / bare call: main thread',
-      ratio('ES256 at once', oursShorter, bareShorter, 'main'),
-    ],
-    ['new token / fastest peer', cost('new', ours) / least('new')],
-    ['forged signature / bare call', ratio('forged', ours, bare, 'cpu')],
-    ['forged signature / minimal verifier', ratio('forged', ours, minimal, 'cpu')],
-    ['token of another algorithm / bare call', cost('other', ours) / cost('new', bare)],
-    ['token of another algorithm / minimal verifier', ratio('other', ours, minimal)],
-    ['malformed token / cheapest peer', cost('malformed', ours) / least('malformed')],
-    ["fast-jwt's cache / repeated token", cost('repeated', cached) / cost('repeated', ours)],
-    ['repeated token / minimal verifier', cost('repeated', ours) / cost('new', minimal)],
-    ['repeated token in a guard / minimal verifier', ratio('guarded', guard, minimal)],
-    [
-      'look-up among 100,000 revocations / bare call',
-      cost('looked up', lookUp) / cost('new', bare),
-    ],
-    ['new token through byIssuer / new token', ratio('new', selecting, ours)],
-    ...Object.entries(guards).map(
-      ([name, each]) => [`${name} / guard`, ratio('guarded', each, guard)] as const,
+  return {
+    'new token / bare call': ratio('new', ours, bare),
+    'new token / minimal verifier': ratio('new', ours, minimal),
+    'new tokens, 64 at once / bare call: wall': ratio('at once', ours, bare, 'wall'),
+    'new tokens, 64 at once / bare call: main thread': ratio('at once', ours, bare, 'main'),
+    'ES256, 64 at once / bare call: main thread': ratio(
+      'ES256 at once',
+      oursShorter,
+      bareShorter,
+      'main',
     ),
-    ['repeated token beyond a promise, µs', cost('repeated', ours) - cost('repeated', awaited)],
-  ])
+    'new token / fastest peer': cost('new', ours) / least('new'),
+    'forged signature / bare call': ratio('forged', ours, bare, 'cpu'),
+    'forged signature / minimal verifier': ratio('forged', ours, minimal, 'cpu'),
+    'token of another algorithm / bare call': cost('other', ours) / cost('new', bare),
+    'token of another algorithm / minimal verifier': ratio('other', ours, minimal),
+    'malformed token / cheapest peer': cost('malformed', ours) / least('malformed'),
+    "fast-jwt's cache / repeated token": cost('repeated', cached) / cost('repeated', ours),
+    'repeated token / minimal verifier': cost('repeated', ours) / cost('new', minimal),
+    'repeated token in a guard / minimal verifier': ratio('guarded', guard, minimal),
+    'look-up among 100,000 revocations / bare call': cost('looked up', lookUp) / cost('new', bare),
+    'new token through byIssuer / new token': ratio('new', selecting, ours),
+    ...Object.fromEntries(
+      Object.entries(guards).map(([name, each]) => [
+        `${name} / guard`,
+        ratio('guarded', each, guard),
+      ]),
+    ),
+    'repeated token beyond a promise, µs': cost('repeated', ours) - cost('repeated', awaited),
+  }
 }
 
 function print(results: Results): void {
-  const rows = [...bareCalls, ...verifiers, awaited]
   const ratio = (title: string, column: keyof Results, part: keyof Cost = 'wall') =>
-    [title, (each: Subject) => ratioOfBare(results, column, each, part)] as const
-  const time = (title: string, column: keyof Results, part: keyof Cost = 'wall') =>
-    [title, (each: Subject) => costOf(results[column], each, part)] as const
-  const name = ['Verifier', (each: Subject) => each.name] as const
+    [title, (each: Subject) => ratioOf(results[column], each, bare, part)] as const
+  const time = (title: string, column: keyof Results) =>
+    [title, (each: Subject) => costOf(results[column], each)] as const
   console.log(`Main thread by ${mainThread.name}.`)
-  console.log(`Medians of ${PLAN.rounds} interleaved rounds; ${TOKENS} tokens.\n`)
   printTable(
-    'Times of the bare synchronous call:',
+    `Times of the bare synchronous call; medians of ${PLAN.rounds} interleaved rounds; ${TOKENS} tokens:`,
     [
-      name,
+      ['Verifier', (each: Subject) => each.name],
       ratio('new token, one at a time', 'new'),
       ratio('of which main thread', 'new', 'main'),
       ratio('new, 64 at once', 'at once'),
       ratio('of which main thread', 'at once', 'main'),
       ratio('forged, CPU of all threads', 'forged', 'cpu'),
+      time('new, µs', 'new'),
+      time('repeated, µs', 'repeated'),
+      time('malformed, µs', 'malformed'),
+      time('guarded, µs', 'guarded'),
+      time('looked up, µs', 'looked up'),
     ],
-    rows,
-  )
-  printTable(
-    'Microseconds a verification:',
-    [
-      name,
-      time('new: wall', 'new'),
-      time('all threads', 'new', 'cpu'),
-      time('main', 'new', 'main'),
-      time('64 at once: wall', 'at once'),
-      time('all threads', 'at once', 'cpu'),
-      time('main', 'at once', 'main'),
-      time('repeated, one string', 'repeated'),
-      time('repeated, a copy each time', 'copied'),
-      time('malformed', 'malformed'),
-    ],
-    rows,
+    [...all, awaited, guard, lookUp],
   )
 }
 
-function ratioOfBare(results: Results, column: keyof Results, subject: Subject, part: keyof Cost) {
-  return ratioOf(results[column], subject, bare, part)
-}
-
-await report('bench', FLOORS, measureAll, { print, figuresOf })
-keyServer.close()
-shorterKeyServer.close()
+await report('micro', measureAll, print, figuresOf)
+setting.keyServer.close()
+shorter.keyServer.close()

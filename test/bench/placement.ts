@@ -1,19 +1,10 @@
 import { parseArgs } from 'node:util'
 
-import {
-  bearersOf,
-  type GuardedServer,
-  loadServer,
-  type Placement,
-  type Round,
-  shareOf,
-  startServer,
-} from './guarded-server.ts'
-import { createSigner } from './inputs.ts'
-import { listenForKeys } from './key-server.ts'
-import { describeMachine } from './machine.ts'
-import { inTurn, median, medianRatio } from './measure.ts'
+import { CONNECTIONS, type Placement, startServer } from './guarded-server.ts'
+import { beside, inTurn, median } from './measure.ts'
+import { describeMachine } from './report.ts'
 import { ED_DSA, ES256, ES512, RS512, RS512_4096, type SignatureKind } from './signature-kinds.ts'
+import { createSetting } from './subjects.ts'
 import { printTable } from './table.ts'
 
 // Whether the rule that says where a signature is checked is right for each algorithm:
@@ -42,8 +33,6 @@ const { values: flags } = parseArgs({
 })
 const ROUNDS = flags.quick ? 1 : Number(flags.rounds)
 const SECONDS = flags.quick ? 0.5 : 1.5
-const CONNECTIONS = 50
-const TOKENS = flags.quick ? 1100 : 3000
 
 const RULES: Readonly<Record<string, Placement>> = {
   'the rule': {},
@@ -51,43 +40,31 @@ const RULES: Readonly<Record<string, Placement>> = {
   'all on the pool': { preload: './placement-hook.ts?pool' },
 }
 
-async function load(server: GuardedServer, tokens: readonly string[]): Promise<Round> {
-  return await loadServer(server, {
-    connections: CONNECTIONS,
-    limit: { duration: SECONDS },
-    headersFor: (connection) => bearersOf(shareOf(tokens, connection, CONNECTIONS)),
-  })
-}
-
 async function compare(kind: SignatureKind, cores: string | undefined) {
-  const signer = createSigner(kind)
-  const keyServer = await listenForKeys(signer.jwk)
-  const keys = { jwk: signer.jwk, urls: keyServer.urls }
-  const tokens = Array.from({ length: TOKENS }, (_, index) => signer.token(index))
-  const open = await startServer('Koa', 'open', keys, { cores })
+  const setting = await createSetting(kind)
+  const tokens = setting.signer.tokens(flags.quick ? 1100 : 3000)
+  const open = await startServer('Koa', 'open', setting, { cores })
   const servers = [open]
   for (const placement of Object.values(RULES))
-    servers.push(await startServer('Koa', 'Portcullis', keys, { ...placement, cores }))
-  const rounds = await inTurn(servers, ROUNDS, async (server) => await load(server, tokens))
+    servers.push(await startServer('Koa', 'Portcullis', setting, { ...placement, cores }))
+  const load = { seconds: SECONDS, tokens }
+  const rounds = await inTurn(servers, ROUNDS, async (server) => await server.load(load))
   for (const server of servers) server.stop()
-  keyServer.close()
+  setting.keyServer.close()
   return Object.keys(RULES).map((rule, index) => {
     const own = [...rounds.values()][index + 1] ?? []
     return {
       tokens: kind.name,
       cores: cores === undefined ? 'all' : '1',
       rule,
-      rate: median(own.map((each) => each.rate)),
-      ofOpen: medianRatio(own, rounds.get(open), (each) => each.rate),
-      cpu: median(own.map((each) => each.cpu)),
+      rate: median(own.map(({ rate }) => rate)),
+      ofOpen: beside(own, rounds.get(open), (a, b) => a.rate / b.rate),
+      cpu: median(own.map(({ cpu }) => cpu)),
     }
   })
 }
 
 console.log(describeMachine())
-console.log(
-  `Medians of ${ROUNDS} interleaved rounds of ${SECONDS} s; ${CONNECTIONS} connections.\n`,
-)
 const rows: Awaited<ReturnType<typeof compare>> = []
 for (const name of flags.algorithm) {
   const kind = KINDS[name]
@@ -95,7 +72,7 @@ for (const name of flags.algorithm) {
   rows.push(...(await compare(kind, undefined)), ...(await compare(kind, '0')))
 }
 printTable(
-  '',
+  `Medians of ${ROUNDS} interleaved rounds of ${SECONDS} s; ${CONNECTIONS} connections.`,
   [
     ['Tokens', (row) => row.tokens],
     ['cores', (row) => row.cores],

@@ -1,37 +1,27 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { hugeTokens, type HostileToken, longForgeries, longGenuine } from './hostile-tokens.ts'
-import { createSigner } from './inputs.ts'
-import { listenForKeys } from './key-server.ts'
-import { describeMachine } from './machine.ts'
-import { mainThread, median, quantile } from './measure.ts'
-import { flags } from './report.ts'
+import { hugeTokens, type HostileTokens, longForgeries, longGenuine } from './hostile-tokens.ts'
+import { mainThread, median, quantile, type Subject } from './measure.ts'
+import { describeMachine, flags } from './report.ts'
 import {
   awsJwtVerify,
+  createSetting,
   fastJwt,
   jose,
   jsonwebtokenWithJwksRsa,
   portcullisForgetful,
-  type Subject,
 } from './subjects.ts'
 import { markdownTable } from './table.ts'
 
-// What hostile tokens cost, in Portcullis and beside it:
-//
-//   pnpm bench refusals           all of it
-//   pnpm bench refusals --quick   to see whether it runs
+// What hostile tokens cost, in Portcullis and beside it: `pnpm bench refusals`.
 //
 // Every token goes to every verifier in turn. A cell has the CPU time of the main thread for one verdict, and how long the
 // event loop was held up by it at a stretch, the median: nothing else in the process gets a turn meanwhile. A wait for a
 // key endpoint is neither.
 
-const TIMES = flags.quick ? 4 : 100
-const HUGE_TIMES = flags.quick ? 1 : 5
-
-const signer = createSigner()
-const keyServer = await listenForKeys(signer.jwk)
-const setting = { jwk: signer.jwk, urls: keyServer.urls }
+const setting = await createSetting()
+const { signer } = setting
 const subjects = [portcullisForgetful, jose, fastJwt, awsJwtVerify, jsonwebtokenWithJwksRsa].map(
   (factory) => factory(setting),
 )
@@ -93,40 +83,36 @@ async function warmUp(): Promise<void> {
   }
 }
 
-async function examine(tokens: readonly HostileToken[], times: number): Promise<void> {
+async function examine(tokens: HostileTokens, times: number): Promise<void> {
   const judgements = subjects.map((): Judgement[] => [])
   const rows: string[][] = []
-  for (const { name, token } of tokens) {
+  for (const [name, token] of tokens) {
     const row = [name, String(token.length)]
     for (const [index, subject] of subjects.entries()) {
       const judgement = await judge(subject, token, times)
       judgements[index]?.push(judgement)
-      const { isAccepted, cpu, holdUps } = judgement
-      row.push(`${describe(cpu, median(holdUps))}${isAccepted ? ', accepted' : ''}`)
+      row.push(`${describe([judgement])}${judgement.isAccepted ? ', accepted' : ''}`)
     }
     rows.push(row)
   }
-  const worst = judgements.map((each) => {
-    const medians = each.map(({ holdUps }) => median(holdUps))
-    return describe(Math.max(...each.map(({ cpu }) => cpu)), Math.max(...medians))
-  })
   const most = judgements.map((each) => {
     const all = each.flatMap(({ holdUps }) => holdUps)
     return quantile(all, 0.999).toFixed(2)
   })
-  rows.push(['the worst of these', '', ...worst], ['99.9 % held up at most', '', ...most])
+  rows.push(['the worst of these', '', ...judgements.map(describe)])
+  rows.push(['99.9 % held up at most', '', ...most])
   const header = ['Milliseconds: CPU / held up', 'octets', ...subjects.map(({ name }) => name)]
-  console.log(`${markdownTable(header, rows)}\n`)
+  console.log(`Each token ${times} times:\n\n${markdownTable(header, rows)}\n`)
 }
 
-function describe(cpu: number, heldUp: number): string {
+function describe(judgements: readonly Judgement[]): string {
+  const cpu = Math.max(...judgements.map((each) => each.cpu))
+  const heldUp = Math.max(...judgements.map(({ holdUps }) => median(holdUps)))
   return `${cpu.toFixed(2)} / ${heldUp.toFixed(2)}`
 }
 
 await warmUp()
 console.log(`${describeMachine()}\nMain thread by ${mainThread.name}.\n`)
-console.log(`Each token ${TIMES} times:\n`)
-await examine([...longForgeries(signer), ...longGenuine(signer)], TIMES)
-console.log(`Each token ${HUGE_TIMES} times:\n`)
-await examine(hugeTokens(signer), HUGE_TIMES)
-keyServer.close()
+await examine([...longForgeries(signer), ...longGenuine(signer)], flags.quick ? 4 : 100)
+await examine(hugeTokens(signer), flags.quick ? 1 : 5)
+setting.keyServer.close()

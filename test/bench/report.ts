@@ -1,19 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-import {
-  describeLimit,
-  type Figures,
-  type Floor,
-  FLOORS,
-  GUARD_FLOORS,
-  isWithin,
-  METRICS_FLOORS,
-  START_FLOORS,
-} from './floors.ts'
-import { describeMachine } from './machine.ts'
+import { describeLimit, type Figures, type Floor, FLOORS, isWithin } from './floors.ts'
+import type { Plan } from './measure.ts'
 import { markdownTable } from './table.ts'
 
 // What a bench says of its figures: beside their goals, with `--check` beside their floors, and with `--write` in README.md.
@@ -24,25 +16,38 @@ export const flags = parseArgs({
   strict: false,
 }).values
 
+/** How much is measured, by these flags. */
+export function planOf(whole: Plan, checked: Partial<Plan> = {}): Plan {
+  if (flags.quick) return { rounds: 1, milliseconds: 5, warmUp: 10 }
+  return flags.check ? { ...whole, rounds: 7, garbage: 'minor', ...checked } : whole
+}
+
+/** What the figures of a run come from. */
+export function describeMachine(): string {
+  const models = cpus().map(({ model }) => model.trim())
+  const [model = 'unknown processor'] = models
+  const { versions, version } = process
+  const [load = 0] = loadavg()
+  const date = new Date().toISOString().slice(0, '2026-01-01'.length)
+  return `Node ${version}, OpenSSL ${versions.openssl}, ${models.length} x ${model}; ${date}, load ${load.toFixed(1)}.`
+}
+
 /** Of a bench whose figures have floors: prints its table, and what is asked for. */
 export async function report<Results>(
-  bench: string,
-  floors: readonly Floor[],
+  bench: keyof typeof FLOORS,
   measure: () => Promise<Results>,
-  {
-    print,
-    figuresOf,
-  }: { print: (results: Results) => void; figuresOf: (results: Results) => Figures },
+  print: (results: Results) => void,
+  figuresOf: (results: Results) => Figures,
 ): Promise<void> {
   console.log(`${describeMachine()}\n`)
   const results = await measure()
   const figures = figuresOf(results)
   if (flags.check) {
-    checkFloors(floors, figures)
+    checkFloors(FLOORS[bench], figures)
     return
   }
   print(results)
-  console.log(`\n${rowsOf(floors, figures, 'goal')}`)
+  console.log(`\n${rowsOf(FLOORS[bench], figures, 'goal')}`)
   if (flags.write) writeFigures(bench, describeMachine(), figures)
 }
 
@@ -53,14 +58,14 @@ export async function report<Results>(
  */
 export function checkFloors(floors: readonly Floor[], figures: Figures): void {
   const checked = floors.filter(({ floor }) => floor !== undefined)
-  const missing = checked.find(({ figure }) => !Number.isFinite(figures.get(figure)))
+  const missing = checked.find(({ figure }) => !Number.isFinite(figures[figure]))
   if (missing !== undefined) throw new Error(`not measured: ${missing.figure}`)
   console.log(rowsOf(checked, figures, 'floor'))
 }
 
 function rowsOf(floors: readonly Floor[], figures: Figures, of: 'floor' | 'goal'): string {
   const rows = floors.flatMap((floor) => {
-    const value = figures.get(floor.figure)
+    const value = figures[floor.figure]
     const limit = floor[of]
     if (value === undefined) return []
     const verdict = limit === undefined ? '' : isWithin(value, limit) ? 'met' : 'missed'
@@ -72,42 +77,42 @@ function rowsOf(floors: readonly Floor[], figures: Figures, of: 'floor' | 'goal'
 const here = dirname(fileURLToPath(import.meta.url))
 /** Beside the sources, also when this is the copy in `built`. */
 const folder = basename(here) === 'built' ? dirname(here) : here
-const FIGURES = join(folder, 'results', 'figures.json')
-
-/** What each bench has measured last, and on what. */
-type Measured = Readonly<Record<string, { machine: string; figures: Record<string, number> }>>
+const FIGURES = join(folder, 'figures.json')
 
 /** Keeps the figures of a bench, and writes the table of README.md from those of all. */
 function writeFigures(bench: string, machine: string, figures: Figures): void {
-  const rounded = [...figures].map(([name, value]) => [name, Number(value.toFixed(3))] as const)
-  const kept = { ...readFigures(), [bench]: { machine, figures: Object.fromEntries(rounded) } }
+  const rounded: Figures = Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [name, Number(value.toFixed(3))] as const),
+  )
+  const kept = { ...readFigures(), [bench]: { machine, figures: rounded } }
   writeFileSync(FIGURES, `${JSON.stringify(kept, undefined, 2)}\n`)
   const path = join(folder, 'README.md')
-  const [begin, end] = ['<!-- written: goals -->\n', '<!-- end -->']
-  const readme = readFileSync(path, 'utf8')
-  const [before, rest] = [readme.indexOf(begin) + begin.length, readme.indexOf(end)]
-  writeFileSync(path, `${readme.slice(0, before)}\n${goalsTable()}\n\n${readme.slice(rest)}`)
+  const written = /(?<=<!-- written: goals -->\n)[^]*?(?=<!-- end -->)/
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8').replace(written, () => `\n${goalsTable()}\n\n`),
+  )
 }
 
-function readFigures(): Measured {
-  return JSON.parse(readFileSync(FIGURES, 'utf8')) as Measured // as written above
+/** What each bench has measured last, and on what. */
+function readFigures(): Readonly<Record<string, { machine: string; figures: Figures }>> {
+  return JSON.parse(readFileSync(FIGURES, 'utf8')) as ReturnType<typeof readFigures> // as written above
 }
 
 /** Each figure with a goal or a floor, what was measured last, and on what. */
 export function goalsTable(): string {
-  const measured = Object.entries(readFigures())
-  const rows = [...FLOORS, ...GUARD_FLOORS, ...START_FLOORS, ...METRICS_FLOORS].map(
-    ({ figure, goal, floor }) => {
-      const [, last] = measured.find(([, { figures }]) => Object.hasOwn(figures, figure)) ?? []
-      const value = last?.figures[figure]
+  const measured = readFigures()
+  const rows = Object.entries(FLOORS).flatMap(([bench, floors]) =>
+    floors.map(({ figure, goal, floor }) => {
+      const value = measured[bench]?.figures[figure]
       const isMissed = value !== undefined && goal !== undefined && !isWithin(value, goal)
       const said = value === undefined ? '' : `${value}${isMissed ? ', missed' : ''}`
       return [figure, describeLimit(goal), describeLimit(floor), said]
-    },
+    }),
   )
-  const machines = measured.map(([bench, { machine }]) => `\`${bench}\`: ${machine}`)
-  // In a document a new row changes one line.
-  const header = ['Figure', 'goal', 'floor', 'measured']
-  const lines = [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`)
-  return `${machines.join('\\\n')}\n\n${lines.join('\n')}`
+  const machines = Object.entries(measured).map(
+    ([bench, last]) => `\`bench ${bench}\`: ${last.machine}`,
+  )
+  const table = markdownTable(['Figure', 'goal', 'floor', 'measured'], rows, false)
+  return `${machines.join('\\\n')}\n\n${table}`
 }

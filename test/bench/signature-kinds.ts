@@ -1,23 +1,15 @@
-import {
-  constants,
-  generateKeyPairSync,
-  type KeyObject,
-  type KeyPairKeyObjectResult,
-} from 'node:crypto'
+import { constants, generateKeyPairSync, type KeyObject } from 'node:crypto'
+
+interface KeyPair {
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+}
 
 /** An algorithm with a size of key, and what `node:crypto` has to be told for it. */
 export interface SignatureKind {
   readonly name: string
-  readonly alg:
-    | 'ES256'
-    | 'ES512'
-    | 'EdDSA'
-    | 'ML-DSA-44'
-    | 'ML-DSA-65'
-    | 'PS512'
-    | 'RS256'
-    | 'RS512'
-  generate(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
+  readonly alg: 'ES256' | 'ES512' | 'EdDSA' | 'ML-DSA-44' | 'ML-DSA-65' | 'PS512' | 'RS512'
+  generate(): KeyPair
   /** Ed25519 and ML-DSA have their own. */
   readonly hash: 'sha256' | 'sha512' | null
   /** Beside the key. */
@@ -30,8 +22,6 @@ export interface SignatureKind {
 
 /** With a key of 2048 bits: what every bench verifies that is not about algorithms. */
 export const RS512: SignatureKind = rsa('RS512', 2048, {})
-/** Of DPoP proofs. */
-export const RS256: SignatureKind = rsa('RS256', 2048, {})
 export const RS512_4096: SignatureKind = rsa('RS512', 4096, {})
 export const PS512: SignatureKind = rsa('PS512', 2048, {
   padding: constants.RSA_PKCS1_PSS_PADDING,
@@ -39,16 +29,9 @@ export const PS512: SignatureKind = rsa('PS512', 2048, {
 })
 export const ES256: SignatureKind = ec('ES256', 'P-256', 'sha256')
 export const ES512: SignatureKind = ec('ES512', 'P-521', 'sha512')
-export const ED_DSA: SignatureKind = {
-  name: 'EdDSA, Ed25519',
-  alg: 'EdDSA',
-  generate: () => generateKeyPairSync('ed25519'),
-  hash: null,
-  options: {},
-}
-
-export const ML_DSA_44: SignatureKind = mlDsa('ML-DSA-44')
-export const ML_DSA_65: SignatureKind = mlDsa('ML-DSA-65')
+export const ED_DSA: SignatureKind = withOwnHash('EdDSA', 'ed25519')
+export const ML_DSA_44: SignatureKind = withOwnHash('ML-DSA-44', 'ml-dsa-44')
+export const ML_DSA_65: SignatureKind = withOwnHash('ML-DSA-65', 'ml-dsa-65')
 
 /** What `sign` and `verify` take as a key: the key itself where there is nothing to say beside it. */
 export function keyInput(
@@ -68,34 +51,23 @@ export function isThere(kind: SignatureKind): boolean {
   }
 }
 
-function mlDsa(alg: 'ML-DSA-44' | 'ML-DSA-65'): SignatureKind {
-  // The types of Node 20 do not know this kind.
-  const generate: Function = generateKeyPairSync
-  const pair = () =>
-    Reflect.apply(generate, undefined, [alg.toLowerCase()]) as KeyPairKeyObjectResult // without an encoding
-  return { name: alg, alg, generate: pair, hash: null, options: {} }
+function withOwnHash(alg: SignatureKind['alg'], type: string): SignatureKind {
+  // The types of Node 20 do not know all of these.
+  const make: Function = generateKeyPairSync
+  const generate = () => Reflect.apply(make, undefined, [type]) as KeyPair // without an encoding
+  return { name: alg, alg, generate, hash: null, options: {} }
 }
 
 function rsa(
-  alg: 'PS512' | 'RS256' | 'RS512',
+  alg: 'PS512' | 'RS512',
   bits: number,
   options: SignatureKind['options'],
 ): SignatureKind {
-  return {
-    name: `${alg}, ${bits} bits`,
-    alg,
-    generate: () => generateKeyPairSync('rsa', { modulusLength: bits }),
-    hash: alg === 'RS256' ? 'sha256' : 'sha512',
-    options,
-  }
+  const generate = () => generateKeyPairSync('rsa', { modulusLength: bits })
+  return { name: `${alg}, ${bits} bits`, alg, generate, hash: 'sha512', options }
 }
 
 function ec(alg: 'ES256' | 'ES512', curve: string, hash: 'sha256' | 'sha512'): SignatureKind {
-  return {
-    name: `${alg}, ${curve}`,
-    alg,
-    generate: () => generateKeyPairSync('ec', { namedCurve: curve }),
-    hash,
-    options: { dsaEncoding: 'ieee-p1363' },
-  }
+  const generate = () => generateKeyPairSync('ec', { namedCurve: curve })
+  return { name: `${alg}, ${curve}`, alg, generate, hash, options: { dsaEncoding: 'ieee-p1363' } }
 }

@@ -14,13 +14,6 @@ import { seededRandom } from './random.ts'
 import { introspect, poll, runAsking } from './simulated-asking.ts'
 import { createEndpoint } from './simulated-endpoint.ts'
 import { createKey, createProcess } from './simulated-process.ts'
-import {
-  createRedis,
-  HEARTBEAT,
-  runDeploy,
-  runReplicas,
-  startReplica,
-} from './simulated-replicas.ts'
 
 // What the figures of fleets come from does what processes do.
 
@@ -154,41 +147,6 @@ function outcomeOfSimulation(seed: number): Outcome {
 function rounded(times: readonly number[]): number[] {
   return times.map((time) => Math.round(time * 1000) / 1000)
 }
-
-test('every process learns of every entry, in order and once, also of those that come close together', () => {
-  const queue = createEventQueue()
-  const redis = createRedis(queue)
-  const learnt = Array.from({ length: 5 }, (): number[] => [])
-  for (const own of learnt) {
-    startReplica(queue, redis, (last) => own.push(last))
-  }
-  const random = seededRandom(1)
-  for (let entry = 0; entry < 100; entry++) {
-    queue.at(2 + random() * 3, () => {
-      redis.append()
-    })
-  }
-  queue.runUntil(10)
-  for (const own of learnt) {
-    expect(own.at(-1)).toBe(100)
-    expect(own).toEqual([...new Set(own)].toSorted((one, other) => one - other))
-  }
-})
-
-test('while nothing is revoked each process has seven commands at each heartbeat', () => {
-  const { quiet } = runReplicas(10, 1)
-  expect(quiet.commands / 10).toBeCloseTo(7 / HEARTBEAT, 1)
-})
-
-test('an entry wakes all who wait', () => {
-  const { busy, quiet } = runReplicas(100, 1)
-  expect(busy.commands - quiet.commands).toBeCloseTo(100, 0)
-  expect(busy.octets).toBeGreaterThan(quiet.octets)
-})
-
-test('a deployment reads the snapshot once for each process', () => {
-  expect(runDeploy(10, 1, 1000).octets).toBe(10 * runDeploy(1, 1, 1000).octets)
-})
 
 test('each token is asked about once in 50 to 90 % of maxAge, whatever the number of processes', () => {
   const [one, ten] = [runAsking(1, 1, introspect), runAsking(10, 1, introspect)]

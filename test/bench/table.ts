@@ -1,13 +1,13 @@
-/** A Markdown table, with columns as wide as their longest cell. */
+/** A Markdown table, with columns as wide as their longest cell unless it is for a document, where a new row is to change one line. */
 export function markdownTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
+  isPadded = true,
 ): string {
   const lines = [header, header.map(() => '---'), ...rows]
   const widths = header.map((_, at) => Math.max(...lines.map((row) => row[at]?.length ?? 0)))
-  return lines
-    .map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`)
-    .join('\n')
+  const pad = (cell: string, at: number) => cell.padEnd(isPadded ? (widths[at] ?? 0) : 0)
+  return lines.map((row) => `| ${row.map(pad).join(' | ')} |`).join('\n')
 }
 
 /** A column: its title, and what is in it for each row. */
@@ -30,9 +30,6 @@ export function printTable<Row>(
       return Number.isNaN(value) ? '' : value.toFixed(digits)
     }),
   )
-  const table = markdownTable(
-    columns.map(([title]) => title),
-    cells,
-  )
-  console.log(`${above === '' ? '' : `${above}\n\n`}${table}\n`)
+  const titles = columns.map(([title]) => title)
+  console.log(`${above === '' ? '' : `${above}\n\n`}${markdownTable(titles, cells)}\n`)
 }
