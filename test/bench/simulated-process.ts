@@ -72,6 +72,8 @@ export function createKey(thumbprint: string): VerificationKey {
   return {
     thumbprint,
     kid: undefined,
+    issuer: undefined,
+    use: 'sig',
     publicJwk: { e: 'AQAB', kty: 'RSA', n: thumbprint },
     stated: undefined,
     prepared: new Map([['RS512', prepared]]),
