@@ -11,11 +11,6 @@ import type { EndpointOptions } from './options.ts'
 
 // The endpoint for the platform's `Request` and `Response`: Hono, Cloudflare Workers, Deno, Bun.
 
-/** What Cloudflare Workers give beside a request and the environment: the part that is used. */
-interface ExecutionContext {
-  waitUntil(work: Promise<unknown>): void
-}
-
 /** What the handler gets beside the request. */
 export interface FetchContext {
   /** What the token proves. */
@@ -45,7 +40,11 @@ export function fetchEndpoint(
   verifier: Verifier<unknown>,
   options: EndpointOptions<Request>,
   handler: FetchHandler,
-): (request: Request, env?: unknown, context?: ExecutionContext) => Promise<Response> {
+): (
+  request: Request,
+  env?: unknown,
+  context?: { waitUntil(work: Promise<unknown>): void },
+) => Promise<Response> {
   const checked = checkEndpointOptions('fetchEndpoint', verifier, options, 'mcp-fetch')
   if (typeof handler !== 'function') {
     throw new TypeError('fetchEndpoint: the third argument must be a function')
@@ -130,7 +129,7 @@ function waitUntilOf(context: unknown): WaitUntil | undefined {
   }
 }
 
-function isExecutionContext(value: unknown): value is ExecutionContext {
+function isExecutionContext(value: unknown): value is { waitUntil(work: Promise<unknown>): void } {
   return (
     typeof value === 'object' &&
     value !== null &&
