@@ -14,6 +14,7 @@ import { opaqueToken } from './opaque-token.ts'
 import { pollAnswer } from './poll-answer.ts'
 import { securityEvent } from './security-event.ts'
 import { targetUrl } from './target-url.ts'
+import { tenant } from './tenant.ts'
 import { header, token } from './token.ts'
 
 /** By the name of the folder of their seeds. */
@@ -34,5 +35,6 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'poll-answer': pollAnswer,
   'security-event': securityEvent,
   'target-url': targetUrl,
+  tenant,
   token,
 }
