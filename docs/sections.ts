@@ -117,6 +117,11 @@ export const SECTIONS: readonly Section[] = [
         'token-service-at',
         'A token service of your own',
       ],
+      ['packages/events/docs/apple.md', 'apple-events', 'Events of Apple'],
+      ['packages/events/docs/entra.md', 'entra-events', 'Events of Entra ID'],
+      ['packages/events/docs/google.md', 'google-events', 'Events of Google'],
+      ['packages/events/docs/keycloak.md', 'keycloak-events', 'Events of Keycloak'],
+      ['packages/events/docs/okta.md', 'okta-events', 'Events of Okta'],
     ],
   },
   {

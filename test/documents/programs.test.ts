@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { metrics, trace } from '@opentelemetry/api'
 import { OAuthError } from '@portcullis/client/oauth'
 import type { LocalRevocations, Requirement, Revocations, Verifier } from '@portcullis/core'
-import type { EventPoll } from '@portcullis/events'
+import type { EventPoll, EventReceiver } from '@portcullis/events'
 import { fetchEndpoint } from '@portcullis/mcp'
 import type { Sources } from '@portcullis/metrics/prometheus'
 import { createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
@@ -369,6 +369,15 @@ const tokens = {
   },
 }
 `
+
+test.each(['apple', 'google', 'keycloak', 'okta'])(
+  'docs/%s.md of events: its receiver is made, and refuses a request without an event',
+  async (page) => {
+    const { receiver } = await run<{ receiver: EventReceiver }>(`events/docs/${page}.md`, [0])
+    const { status } = await receiver.answer({ method: 'POST', headers: {} })
+    expect([400, 401]).toContain(status)
+  },
+)
 
 test('README.md of events: a log-out, an event that is pushed and one that is polled end tokens', async () => {
   const { app, verifier, poll, polls, answerPoll } = await run<{

@@ -31,6 +31,9 @@ export const PUSH_WORDING: Wording = {
   bodyOf: ({ err, description }) => ({ err, description }),
 }
 
+/** Apple names 200 as success, and no form of a refusal. */
+export const APPLE_WORDING: Wording = { ...PUSH_WORDING, success: 200 }
+
 const NO_STORE = { 'Cache-Control': 'no-store' }
 
 export function answerTo(receipt: Receipt, wording: Wording): EventAnswer {

@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 
 import type { JsonObject } from '@portcullis/core'
-import { isJsonObject } from '@portcullis/kit/json'
+import { isJsonObject, member, parseUnambiguousObject } from '@portcullis/kit/json'
 import { hasMethods } from '@portcullis/kit/options'
 
 import { invalidEvent, type RefusedEvent } from './refused-event.ts'
@@ -15,7 +15,7 @@ export interface EventRequest {
   readonly headers: object
   /** As Node has them, to see that a header came twice. */
   readonly rawHeaders?: readonly string[] | undefined
-  /** A text, octets, a stream of octets, or the object that a parser of forms has made. */
+  /** A text, octets, a stream of octets, or the object that a parser of forms or of JSON has made. */
   readonly body?: unknown
 }
 
@@ -53,13 +53,32 @@ export async function findSecurityEventToken(request: EventRequest): Promise<Fou
   return isRefused(token) ? token : { token, err: undefined }
 }
 
+/** The member `payload` of a JSON object, as Apple sends it. */
+export async function findPayload(request: EventRequest): Promise<Found> {
+  if (mediaTypeOf(request) !== 'application/json') {
+    return invalidEvent('The Content-Type must be application/json')
+  }
+  const body = bodyOf(request)
+  const text = hasPayload(body) ? '' : await textOf(body)
+  if (isRefused(text)) return text
+  const parsed = hasPayload(body) ? body : parseUnambiguousObject(Buffer.from(text, 'latin1'))
+  const token = parsed === undefined ? undefined : member(parsed, 'payload')
+  return typeof token === 'string'
+    ? { token, err: undefined }
+    : invalidEvent('The body must be a JSON object with one payload')
+}
+
 function hasToken(body: unknown): body is JsonObject {
   return isJsonObject(body) && Object.hasOwn(body, 'logout_token')
 }
 
+function hasPayload(body: unknown): body is JsonObject {
+  return isJsonObject(body) && Object.hasOwn(body, 'payload')
+}
+
 /** Whether this is a whole body: some parsers leave an empty object for one that they do not read. */
 export function isBody(body: unknown): boolean {
-  return typeof body === 'string' || types.isUint8Array(body) || hasToken(body)
+  return typeof body === 'string' || types.isUint8Array(body) || hasToken(body) || hasPayload(body)
 }
 
 function bodyOf(request: EventRequest): unknown {

@@ -5,8 +5,9 @@ export const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type/'
 const RISC = 'https://schemas.openid.net/secevent/risc/event-type/'
+const OAUTH = 'https://schemas.openid.net/secevent/oauth/event-type/'
 
-/** The last part of the URI of an event's type, in CAEP 1.0 or RISC 1.0. */
+/** The last part of the URI of an event's type, in CAEP 1.0, RISC 1.0 or OAuth Event Types 1.0 (a draft). */
 export type RevokingEvent =
   | 'session-revoked'
   | 'credential-change'
@@ -15,6 +16,7 @@ export type RevokingEvent =
   | 'account-disabled'
   | 'account-purged'
   | 'sessions-revoked'
+  | 'tokens-revoked'
 
 /** A `session`, as which an opaque name is taken; a `user`; or all of an `account`, of which a session or a token is only a part. */
 export type About = 'session' | 'user' | 'account'
@@ -32,6 +34,7 @@ const EVENT_TYPES: ReadonlyMap<string, EventType> = new Map([
   [`${RISC}account-disabled`, { name: 'account-disabled', about: 'account' }],
   [`${RISC}account-purged`, { name: 'account-purged', about: 'account' }],
   [`${RISC}sessions-revoked`, { name: 'sessions-revoked', about: 'account' }],
+  [`${OAUTH}tokens-revoked`, { name: 'tokens-revoked', about: 'account' }],
 ])
 
 export const REVOKING_EVENTS: readonly RevokingEvent[] = [...EVENT_TYPES.values()].map(

@@ -5,6 +5,7 @@ export type { EventAnswer } from './answer.ts'
 export type { EventRequest } from './event-request.ts'
 export type { RevokingEvent } from './event-types.ts'
 export type {
+  AppleEventOptions,
   EventOptions,
   LogoutOptions,
   MappedSubject,
@@ -13,5 +14,5 @@ export type {
   SecurityEventOptions,
 } from './options.ts'
 export { type EventPoll, type EventPollStatus, pollEvents } from './poll-events.ts'
-export { type EventReceiver, receiveEvents, receiveLogout } from './receiver.ts'
+export { type EventReceiver, receiveAppleEvents, receiveEvents, receiveLogout } from './receiver.ts'
 export type { RefusedEvent } from './refused-event.ts'

@@ -13,6 +13,7 @@ import { systemClock } from '@portcullis/kit/time'
 import { REVOKING_EVENTS } from './event-types.ts'
 import type { Limits } from './in-time.ts'
 import type {
+  AppleEventOptions,
   EventOptions,
   LogoutOptions,
   PollEventsOptions,
@@ -68,6 +69,8 @@ const SECURITY_EVENT_CHECKS: Readonly<Record<keyof SecurityEventOptions, OptionC
     Array.isArray(value) && value.every((each) => REVOKING_EVENTS.some((name) => name === each))
       ? undefined
       : `must be a list of ${REVOKING_EVENTS.join(', ')}`,
+  type: (value) =>
+    value === null || value === 'secevent+jwt' ? undefined : "must be 'secevent+jwt' or null",
   mapSubject: isFunction,
 }
 
@@ -110,7 +113,18 @@ export function checkPollEventsOptions(options: PollEventsOptions): PollEventsOp
   return checked('pollEvents', options, POLL_CHECKS, ['audience', 'endpoint', 'fetch'])
 }
 
-export function limitsOf({ clock = systemClock, recordTimeout = 10 }: EventOptions): Limits {
+const { issuer: _, revokes: __, ...OF_APPLE } = EVENT_CHECKS
+
+export function checkAppleEventOptions(options: AppleEventOptions): AppleEventOptions {
+  const checks = { ...OF_APPLE, clientId: isStated(ruleChecks.audience), mapSubject: isFunction }
+  const required = ['keys', 'revocations', 'clientId', 'mapSubject'] as const
+  return checkedOptions('receiveAppleEvents', options, checks, required)
+}
+
+export function limitsOf({
+  clock = systemClock,
+  recordTimeout = 10,
+}: Pick<EventOptions, 'clock' | 'recordTimeout'>): Limits {
   return { clock, timeout: recordTimeout }
 }
 
@@ -123,9 +137,18 @@ function checked<Options extends EventOptions>(
   checks: Readonly<Record<string, OptionCheck>>,
   required: readonly (string & keyof Options)[],
 ): Options {
+  return checkedOptions(factory, options, checks, [...REQUIRED, ...required])
+}
+
+function checkedOptions<Options extends object>(
+  factory: string,
+  options: Options,
+  checks: Readonly<Record<string, OptionCheck>>,
+  required: readonly (string & keyof Options)[],
+): Options {
   checkOptions(factory, options, checks)
   const stated = ownMembers(options)
-  for (const name of [...REQUIRED, ...required]) {
+  for (const name of required) {
     if (stated[name] === undefined) throw new TypeError(`${factory}: ${name} must be stated`)
   }
   return stated

@@ -87,6 +87,12 @@ export interface SecurityEventOptions extends EventOptions {
   /** The values of `aud` that name this receiver. */
   audience: string | readonly string[]
   /**
+   * `null` also accepts an event without `typ`, or with `JWT`, as some transmitters send it. Then only its claims tell it from other
+   * tokens of the same keys, such as ID tokens: state it only if the documents of yours do not name the type.
+   * @default 'secevent+jwt'
+   */
+  type?: 'secevent+jwt' | null | undefined
+  /**
    * The events that revoke. All others are acknowledged, and told to `onEvent`.
    * @default ['session-revoked', 'account-disabled', 'account-purged', 'sessions-revoked']
    */
@@ -102,6 +108,27 @@ export interface SecurityEventOptions extends EventOptions {
         context: { readonly iss: string; readonly types: readonly string[] },
       ) => MappedSubject | undefined | PromiseLike<MappedSubject | undefined>)
     | undefined
+}
+
+/** Of `receiveAppleEvents`. Apple names users alone, so `revokes` is always `'subject'`. */
+export interface AppleEventOptions extends Pick<
+  EventOptions,
+  | 'keys'
+  | 'revocations'
+  | 'maxTokenLifetime'
+  | 'algorithms'
+  | 'clockTolerance'
+  | 'clock'
+  | 'recordTimeout'
+  | 'onEvent'
+> {
+  /** The client ids that Apple has given: of an app its bundle id, of a website its Services ID. */
+  clientId: string | readonly string[]
+  /**
+   * Says who the user is in your access tokens, which Apple has not issued: `{ iss, sub }`. With `undefined` only tokens end that
+   * Apple itself has issued to that user. If it fails, the event is not acknowledged.
+   */
+  mapSubject: NonNullable<SecurityEventOptions['mapSubject']>
 }
 
 /** Of `pollEvents`. */

@@ -5,6 +5,7 @@ import { ownMembers } from '@portcullis/kit/options'
 
 import {
   answerTo,
+  APPLE_WORDING,
   type EventAnswer,
   LOGOUT_WORDING,
   NOT_POST,
@@ -17,15 +18,21 @@ import { publishEvent } from './diagnostics.ts'
 import {
   type EventRequest,
   findLogoutToken,
+  findPayload,
   findSecurityEventToken,
   isBody,
 } from './event-request.ts'
 import { createEventProver } from './event-verifier.ts'
 import { createInbox } from './inbox.ts'
-import { checkLogoutOptions, checkReceiveEventsOptions, limitsOf } from './option-checks.ts'
-import type { LogoutOptions, ReceiveEventsOptions } from './options.ts'
+import {
+  checkAppleEventOptions,
+  checkLogoutOptions,
+  checkReceiveEventsOptions,
+  limitsOf,
+} from './option-checks.ts'
+import type { AppleEventOptions, LogoutOptions, ReceiveEventsOptions } from './options.ts'
 import { readLogout } from './read-logout.ts'
-import { createSecurityEventInbox } from './security-events.ts'
+import { createAppleInbox, createSecurityEventInbox } from './security-events.ts'
 
 // Receives events that others send, log-outs of an OpenID provider and security events of a transmitter, in the forms in which frameworks
 // call a receiver.
@@ -101,6 +108,29 @@ export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
     const found = await findSecurityEventToken(request)
     if (found.err !== undefined) return answerTo(inbox.refuse(found), PUSH_WORDING)
     return answerTo(await inbox.take(found.token), PUSH_WORDING)
+  })
+  return receiver
+}
+
+/**
+ * Receives the notifications of Sign in with Apple: `consent-revoked` and `account-delete` become revocations of the user that
+ * `mapSubject` names. The other ones are told to `onEvent`.
+ *
+ * They are no security event tokens: `events` is the text of one object, and the header names no type. So an opening of its own accepts
+ * them, and only as what Apple has signed for this client. Strangers may call it: the signature alone decides.
+ *
+ * It answers 200 when the event is recorded, or when it revokes nothing; 400 to what it refuses; and 503 when it could not be recorded.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://developer.apple.com/documentation/signinwithapple/processing-changes-for-sign-in-with-apple-accounts
+ */
+export function receiveAppleEvents(options: AppleEventOptions): EventReceiver {
+  const inbox = createAppleInbox(checkAppleEventOptions(options), () => receiver)
+  const receiver = createReceiver(async (request) => {
+    if (request.method !== undefined && request.method !== 'POST') return NOT_POST
+    const found = await findPayload(request)
+    if (found.err !== undefined) return answerTo(inbox.refuse(found), APPLE_WORDING)
+    return answerTo(await inbox.take(found.token), APPLE_WORDING)
   })
   return receiver
 }

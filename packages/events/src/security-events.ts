@@ -6,8 +6,15 @@ import { createEventProver } from './event-verifier.ts'
 import { inTime, type Limits } from './in-time.ts'
 import { createInbox, type Inbox, type ReadClaims } from './inbox.ts'
 import { limitsOf } from './option-checks.ts'
-import type { MappedSubject, SecurityEventOptions } from './options.ts'
-import { entriesOf, type MappedWhose, readSecurityEvent } from './read-security-event.ts'
+import type { AppleEventOptions, MappedSubject, SecurityEventOptions } from './options.ts'
+import { APPLE, readAppleEvent } from './read-apple-event.ts'
+import {
+  entriesOf,
+  type MappedWhose,
+  readSecurityEvent,
+  type SecurityEvent,
+} from './read-security-event.ts'
+import type { RefusedEvent } from './refused-event.ts'
 
 // The inbox for security events, however they come: pushed or polled.
 
@@ -16,24 +23,45 @@ export function createSecurityEventInbox(
   options: SecurityEventOptions,
   reportedAs: () => object,
 ): Inbox {
-  const { audience, revocations, onEvent } = options
+  const { audience, type, revocations, onEvent, revokeOn = DEFAULT_REVOKE_ON } = options
   const prove = createEventProver(options, {
     audience,
     maxTokenAge: undefined,
     type: 'secevent+jwt',
-    isTypeOptional: false,
+    isTypeOptional: type === null,
   })
   const limits = limitsOf(options)
-  const read = createReader(options, limits)
+  const read = createReader((claims) => readSecurityEvent(claims, revokeOn), options, limits)
+  return createInbox({ prove, read, revocations, limits, onEvent, reportedAs })
+}
+
+/** Of an issuer with a form of its own. @param options Checked. */
+export function createAppleInbox(options: AppleEventOptions, reportedAs: () => object): Inbox {
+  const { clientId, revocations, onEvent } = options
+  const rules = { ...options, issuer: APPLE, revokes: 'subject' } as const
+  const prove = createEventProver(rules, {
+    audience: clientId,
+    maxTokenAge: undefined,
+    type: 'secevent+jwt',
+    // Apple names no type.
+    isTypeOptional: true,
+  })
+  const limits = limitsOf(options)
+  const read = createReader(readAppleEvent, rules, limits)
   return createInbox({ prove, read, revocations, limits, onEvent, reportedAs })
 }
 
 function createReader(
-  { revokes, maxTokenLifetime, revokeOn = DEFAULT_REVOKE_ON, mapSubject }: SecurityEventOptions,
+  readEvent: (claims: JsonObject) => SecurityEvent | RefusedEvent,
+  {
+    revokes,
+    maxTokenLifetime,
+    mapSubject,
+  }: Pick<SecurityEventOptions, 'revokes' | 'maxTokenLifetime' | 'mapSubject'>,
   limits: Limits,
 ): ReadClaims {
   return async (claims) => {
-    const event = readSecurityEvent(claims, revokeOn)
+    const event = readEvent(claims)
     if (event.err !== undefined) return event
     const { iss, cuts } = event
     const mapped = new Map<JsonObject, MappedWhose | undefined>()
