@@ -219,6 +219,9 @@ test.each([
   'portcullis-revocations',
   'portcullis-revocations:p:a:sleeping:full',
   'portcullis-revocations:p:%:lost:full',
+  'portcullis-replays:p:a:lost:full',
+  'portcullis-revocations::a:lost:full',
+  'portcullis-revocations:p:a:lost:',
 ])('a name of others says nothing: %j', (name) => {
   expect(standingIn(name)).toBeUndefined()
 })
