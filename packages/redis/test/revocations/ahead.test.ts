@@ -1,5 +1,8 @@
+import { localRevocations } from '@portcullis/core'
+import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
+import { createAhead } from '../../src/revocations/ahead.ts'
 import type { RedisRevocations } from '../../src/revocations/redis-revocations.ts'
 import {
   following,
@@ -106,6 +109,21 @@ test.for([
     expect(jtisIn(store)).toContain('a')
   },
 )
+
+test('a report brings another record with the id of what was read: both count, since two primaries may give one id twice', () => {
+  const clock = manualClock()
+  const index = localRevocations({ clock })
+  const ahead = createAhead(index, 10, clock)
+  ahead.take(['a', 'b'].map((jti, at) => ({ id: `${at}-0`, fields: tokenRecord(jti) })))
+  ahead.settle(['c', 'b'].map((jti, at) => ({ id: `${at}-0`, fields: tokenRecord(jti) })))
+  ahead.moveTo(index)
+  expect(index.toSnapshot().entries).toEqual([{ type: 'token', iss: ISS, jti: 'a' }])
+  // It is nowhere else any more.
+  expect(ahead.statusOf({ iss: ISS, jti: 'a' }, 1)).toBe('valid')
+  const other = localRevocations({ clock })
+  ahead.moveTo(other)
+  expect(other.size).toBe(0)
+})
 
 test('whoever watches revocations is told of each of them at once, also after many reports', async () => {
   const { store, clock, replica } = await following()
