@@ -149,9 +149,10 @@ async function play(world: World, next: Event): Promise<void> {
     store.data = new Map()
     store.create('theirs')
     store.add(tokenRecord('theirs'))
-    // Until each that reads has seen whose it is.
+    // Until each that reads has seen whose it is, and that ours is back: what is read between, no answer says of which stream.
     await pass(world, MAX_STALENESS)
     store.data = data
+    await pass(world, MAX_STALENESS)
   } else if (next.kind === 'fail over') {
     store.data = world.kept
     world.failedOverAt = world.clock.monotonic()
