@@ -290,6 +290,14 @@ describe('of many streams', () => {
     expect(['c', 'd'].map((jti) => revokes(others, jti))).toEqual([true, false])
   })
 
+  test('also what those revoke that are not told apart takes up that room', () => {
+    const others = createOthers(66, manualClock())
+    const takes = Array.from({ length: 70 }, (_, at) =>
+      others.take(identity(`s${at}`), [revoking(`t${at}`)]),
+    )
+    expect(takes.filter(({ isFull }) => isFull)).toHaveLength(4)
+  })
+
   test('two that name each other have an end', async () => {
     const clock = manualClock()
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
