@@ -8,11 +8,7 @@ export interface EventQueue {
   runUntil(time: number): void
 }
 
-interface Event {
-  readonly time: number
-  readonly order: number
-  readonly run: () => void
-}
+type Event = readonly [time: number, order: number, run: () => void]
 
 /** A binary heap, because a fleet has tens of thousands of events waiting. */
 export function createEventQueue(): EventQueue {
@@ -20,7 +16,7 @@ export function createEventQueue(): EventQueue {
   let [now, count] = [0, 0]
 
   function at(time: number, run: () => void): void {
-    const event = { time: Math.max(time, now), order: count++, run }
+    const event: Event = [Math.max(time, now), count++, run]
     let index = heap.length
     for (; index > 0; index = (index - 1) >> 1) {
       const parent = heap[(index - 1) >> 1]
@@ -50,10 +46,10 @@ export function createEventQueue(): EventQueue {
     at,
     after: (seconds, run) => at(now + seconds, run),
     runUntil(time) {
-      for (let [first] = heap; first !== undefined && first.time <= time; [first] = heap) {
+      for (let [first] = heap; first !== undefined && first[0] <= time; [first] = heap) {
         takeFirst()
-        now = first.time
-        first.run()
+        now = first[0]
+        first[2]()
       }
       now = time
     },
@@ -61,5 +57,5 @@ export function createEventQueue(): EventQueue {
 }
 
 function isBefore(one: Event, other: Event): boolean {
-  return one.time < other.time || (one.time === other.time && one.order < other.order)
+  return one[0] < other[0] || (one[0] === other[0] && one[1] < other[1])
 }

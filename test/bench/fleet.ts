@@ -38,8 +38,8 @@ interface Fleet {
   readonly processes: readonly SimulatedProcess[]
   /** Genuine tokens that were not accepted, by the key that signed them. */
   readonly lost: Map<VerificationKey, number>
-  /** When the last process that learnt of the new key did so. */
-  readonly healing: { last: number }
+  /** When the last process has learnt of the new key. */
+  readonly healedAt: () => number
 }
 
 /** @param watchFrom From when on every genuine token is looked at, since the key may be rotated. */
@@ -47,15 +47,16 @@ function deploy(size: number, watchFrom: number): Fleet {
   const random = seededRandom(SEED)
   const queue = createEventQueue()
   const endpoint = createEndpoint(queue, OLD_KEY)
-  const healing = { last: 0 }
+  let last = 0
   const processes = Array.from({ length: size }, () => {
     let isHealed = false
     return createProcess(queue, endpoint, random, (key) => {
-      if (key === NEW_KEY && !isHealed) healing.last = queue.now()
+      if (key === NEW_KEY && !isHealed) last = queue.now()
       isHealed = key === NEW_KEY
     })
   })
-  const fleet = { queue, endpoint, processes, lost: new Map<VerificationKey, number>(), healing }
+  const lost = new Map<VerificationKey, number>()
+  const fleet = { queue, endpoint, processes, lost, healedAt: () => last }
   for (const [index, process] of processes.entries()) {
     const arrivals = (after: number) => nextArrival(index, after)
     queue.at(arrivals(random() * DEPLOY), () => sendGenuine(fleet, process, arrivals, watchFrom))
@@ -105,7 +106,7 @@ function sendForged(queue: EventQueue, process: SimulatedProcess, phase: number)
   })
 }
 
-function runCalm(size: number): { readonly steady: number; readonly peak: number } {
+function runCalm(size: number) {
   const { queue, endpoint } = deploy(size, Infinity)
   queue.runUntil(SETTLED + HOUR)
   return {
@@ -114,7 +115,7 @@ function runCalm(size: number): { readonly steady: number; readonly peak: number
   }
 }
 
-function runOutage(size: number): { readonly rate: number; readonly lost: number } {
+function runOutage(size: number) {
   const { queue, endpoint, lost } = deploy(size, Infinity)
   queue.runUntil(SETTLED)
   endpoint.setDown(true)
@@ -135,15 +136,9 @@ function flood({ queue, endpoint, processes }: Fleet): void {
   queue.runUntil(queue.now() + ROUND_TRIP / 2)
 }
 
-interface Rotation {
-  readonly peak: number
-  readonly total: number
-  readonly refused: number
-}
-
-function runRotation(size: number, isFlooded: boolean): Rotation {
+function runRotation(size: number, isFlooded: boolean) {
   const fleet = deploy(size, SETTLED)
-  const { queue, endpoint, healing, lost } = fleet
+  const { queue, endpoint, healedAt, lost } = fleet
   if (isFlooded) flood(fleet)
   else queue.runUntil(SETTLED)
   const rotatedAt = queue.now()
@@ -151,7 +146,7 @@ function runRotation(size: number, isFlooded: boolean): Rotation {
   queue.runUntil(rotatedAt + 60)
   return {
     peak: peakBetween(endpoint.requests, rotatedAt, rotatedAt + 60),
-    total: countBetween(endpoint.requests, rotatedAt, healing.last),
+    total: countBetween(endpoint.requests, rotatedAt, healedAt()),
     refused: lost.get(NEW_KEY) ?? 0,
   }
 }
@@ -184,34 +179,23 @@ printTable(
   })),
 )
 
-// Redis serves one process after the other. What a command costs is an assumption; sizes are those of RESP2 for an entry with values
-// of usual length. Seconds and octets.
+// Redis serves one process after the other. What a command costs and how long an entry is are assumptions. Seconds and octets.
 const COMMAND = 0.000_005
 const BANDWIDTH = 1_000_000_000
+const ENTRY = 184
 /** Between two comparisons, and the longest that a read waits: a quarter of `maxStaleness`, which is 10 by default. */
 const HEARTBEAT = 2.5
 /** At each heartbeat: the stream, what comes next, the entry that was read last, the role, in one transaction; then a read. */
 const ASKED = { commands: 7, octets: 1005 }
-const ENTRY = sizeOf(
-  'v 1 type token iss https://auth.example.com jti b5a5b5f0-6d0f-4b5e-9d5c-7a2f1d1c1b1a exp 1732266000',
-)
-/** An entry as a read brings it, with its identifier, and the answer to a read without news. */
-const READ = { entry: ENTRY + sizeOf('1732262400000-0'), nothing: 5 }
 /** Entries that one command of the first reading asks for. */
 const PAGE = 5000
 
-/** As RESP2 writes a list of words. */
-function sizeOf(words: string): number {
-  const lengths = words.split(' ').map((word) => `$${word.length}\r\n${word}\r\n`.length)
-  return `*${lengths.length}\r\n`.length + lengths.reduce((sum, each) => sum + each, 0)
-}
-
-/** What Redis sends for one revocation: the entry, to each process. */
-const toldKilobytes = (size: number) => (size * (READ.nothing + READ.entry)) / 1e3
+/** What Redis sends for one revocation: an answer with the entry, to each process. */
+const toldKilobytes = (size: number) => (size * (5 + ENTRY)) / 1e3
 
 /** Until the last process has read the stream: they start within some seconds, and Redis is busy with them for so long. */
 function secondsOfDeploy(size: number): number {
-  const each = (ENTRIES / PAGE) * COMMAND + (ENTRIES * READ.entry) / BANDWIDTH
+  const each = (ENTRIES / PAGE) * COMMAND + (ENTRIES * ENTRY) / BANDWIDTH
   return Math.max(DEPLOY + each, size * each)
 }
 
@@ -227,7 +211,7 @@ printTable(
     [
       `Deploy, ${ENTRIES} entries: MB, last ready after s`,
       ({ size }) =>
-        `${((size * ENTRIES * READ.entry) / 1e6).toFixed(1)}, ${secondsOfDeploy(size).toFixed(1)}`,
+        `${((size * ENTRIES * ENTRY) / 1e6).toFixed(1)}, ${secondsOfDeploy(size).toFixed(1)}`,
     ],
   ],
   FLEETS.map((size) => ({ size })),

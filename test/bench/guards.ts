@@ -1,15 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { duplexPair } from 'node:stream'
 
-import {
-  serve,
-  serveExpress,
-  serveFastify,
-  serveHono,
-  serveKoa,
-  serveNest,
-  tokenOf,
-} from './http-server.ts'
+import * as http from './http-server.ts'
 import { beside, type Cost, mainThread, measure, median, type Task } from './measure.ts'
 import { planOf, report } from './report.ts'
 import { createSetting, fastJwtCached } from './subjects.ts'
@@ -30,7 +22,7 @@ const fast = fastJwtCached(setting)
 
 /** What a guard has to do, and no more: it reads the header, and asks fast-jwt, which remembers the token. */
 function verifyFast(authorization: string | undefined): unknown {
-  return fast.verification(tokenOf(authorization))()
+  return fast.verification(http.tokenOf(authorization))()
 }
 
 /** By framework: with what a guard does, which is nothing or to ask fast-jwt. */
@@ -38,17 +30,17 @@ type Start = (ask: (authorization?: string) => unknown) => Promise<Server>
 
 const THIN: Readonly<Record<string, Start>> = {
   Express: (ask) =>
-    serveExpress((request, response, next) => {
+    http.serveExpress((request, response, next) => {
       response.locals['auth'] = ask(request.headers.authorization)
       next()
     }),
   Koa: (ask) =>
-    serveKoa(async (context, next) => {
+    http.serveKoa(async (context, next) => {
       context.state['auth'] = ask(context.headers.authorization)
       await next()
     }),
   Fastify: (ask) =>
-    serveFastify((app) => {
+    http.serveFastify((app) => {
       app.decorateRequest('claims', null)
       app.addHook('onRequest', (request, _reply, done) => {
         request.setDecorator('claims', ask(request.headers.authorization))
@@ -56,12 +48,12 @@ const THIN: Readonly<Record<string, Start>> = {
       })
     }),
   Hono: (ask) =>
-    serveHono(async (context, next) => {
+    http.serveHono(async (context, next) => {
       context.set('auth', ask(context.req.header('authorization')))
       await next()
     }),
   Nest: (ask) =>
-    serveNest({
+    http.serveNest({
       canActivate(context) {
         const request = context.switchToHttp().getRequest<IncomingMessage>()
         Object.assign(request, { auth: ask(request.headers.authorization) })
@@ -110,7 +102,7 @@ const time = mainThread.isCpuTime ? 'main' : 'cpu'
 
 /** Microseconds: what each guard adds to the one that does nothing, the median of the rounds. */
 async function measureFramework(framework: string, start: Start): Promise<Measured> {
-  const ours = await serve(framework, 'Portcullis', setting)
+  const ours = await http.serve(framework, 'Portcullis', setting)
   const servers = [await start(() => undefined), ours, await start(verifyFast)]
   const costs = await measure(servers, connect, PLAN)
   for (const server of servers) server.close()

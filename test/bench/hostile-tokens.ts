@@ -60,23 +60,22 @@ export function longForgeries(signer: Signer): HostileTokens {
   const asHeader = fitting(room - payload.length)
   const asPayload = fitting(room - header.length)
   const longKid = encode(JSON.stringify({ alg: 'RS512', kid: 'k'.repeat(asHeader) }))
+  const shaped = Object.entries(SHAPES).flatMap(([name, shape]) => [
+    [`${name} in the header`, `${headerWith(shape(asHeader))}.${payload}.${signature}`] as const,
+    [
+      `${name} in the payload`,
+      `${header}.${payloadWith(shape(asPayload - 400))}.${signature}`,
+    ] as const,
+  ])
   return [
-    ['a payload that the signature is not of', `${header}.${encode(JSON.stringify(claims(1)))}`],
-    ['long kid', `${longKid}.${payload}`],
+    ...shaped,
+    ['another payload', `${header}.${encode(JSON.stringify(claims(1)))}.${signature}`],
+    ['long kid', `${longKid}.${payload}.${signature}`],
+    ['short signature', `${header}.${payload}.${signature.slice(0, 4)}`],
+    ['long signature', `${header}.${payload}.${'A'.repeat(asPayload)}`],
+    ['signature of zeros', `${header}.${payload}.${'A'.repeat(SIGNATURE_LENGTH)}`],
+    ['signature of ones', `${header}.${payload}.${'_'.repeat(SIGNATURE_LENGTH - 1)}w`],
   ]
-    .map(([name = '', start = '']) => [name, `${start}.${signature}`] as const)
-    .concat(
-      Object.entries(SHAPES).flatMap(([name, shape]) => [
-        [`${name} in the header`, `${headerWith(shape(asHeader))}.${payload}.${signature}`],
-        [`${name} in the payload`, `${header}.${payloadWith(shape(asPayload - 400))}.${signature}`],
-      ]),
-      [
-        ['short signature', `${header}.${payload}.${signature.slice(0, 4)}`],
-        ['long signature', `${header}.${payload}.${'A'.repeat(asPayload)}`],
-        ['signature of zeros', `${header}.${payload}.${'A'.repeat(SIGNATURE_LENGTH)}`],
-        ['signature of ones', `${header}.${payload}.${'_'.repeat(SIGNATURE_LENGTH - 1)}w`],
-      ],
-    )
 }
 
 /** Under a genuine signature, as an issuer that is careless or worse may write them: up to 16 KiB. */

@@ -7,11 +7,8 @@ import { describeMachine } from './report.ts'
 import { createSetting } from './subjects.ts'
 import { printTable } from './table.ts'
 
-// Guarded routes against the open route of the same framework:
-//
-//   pnpm bench http                                       all of it: minutes
-//   pnpm bench http --framework Koa --rounds 3 --seconds 1   some of it
-//   pnpm bench http --quick                               to see whether it runs
+// Guarded routes against the open route of the same framework: `pnpm bench http` takes minutes, with `--framework Koa --rounds 3
+// --seconds 1` less, and with `--quick` it shows whether it runs.
 //
 // Each server is a process of its own; this one is the load. With few tokens, 50 are sent over and over; with many, more
 // than any cache holds are sent in turn, each by one connection, so that one is always new when its turn comes. If a

@@ -14,14 +14,10 @@ const ISSUED_AT = 1_767_225_600 // 2026-01-01
 export const EXPIRES_AT = 4_102_444_800 // 2100-01-01
 
 /** The public key, as a document shows it. */
-export interface PublicJwk {
+export interface PublicJwk extends Readonly<
+  Partial<Record<'crv' | 'e' | 'n' | 'pub' | 'x' | 'y', string>>
+> {
   readonly kty: string
-  readonly n?: string
-  readonly e?: string
-  readonly crv?: string
-  readonly x?: string
-  readonly y?: string
-  readonly pub?: string
   readonly kid: string
   readonly alg: SignatureKind['alg']
   readonly use: 'sig'

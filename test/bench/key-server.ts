@@ -25,14 +25,9 @@ export interface KeyServer {
 const SET_PATH = '/.well-known/jwks.json'
 const BARE_PATH = '/tokenservice/pubkey.json'
 
-/** @param others Keys of the set that come before it. */
-export async function listenForKeys(
-  jwk: PublicJwk,
-  others: readonly PublicJwk[] = [],
-): Promise<KeyServer> {
-  let set = [...others, jwk]
-  let delay = 0
-  let pending = 0
+export async function listenForKeys(jwk: PublicJwk): Promise<KeyServer> {
+  let set: readonly PublicJwk[] = [jwk]
+  let [delay, pending] = [0, 0]
   const server = createServer(({ url }, response) => {
     const document = JSON.stringify(url === SET_PATH ? { keys: set } : jwk)
     pending += 1
@@ -54,7 +49,7 @@ export async function listenForKeys(
       delay = milliseconds
     },
     publish(keys) {
-      set = [...keys]
+      set = keys
     },
     pending: () => pending,
     close() {

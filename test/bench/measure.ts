@@ -117,14 +117,8 @@ export const mainThread: { readonly name: string; readonly isCpuTime: boolean; r
 /** The next so many tokens. */
 export type Take = (count: number) => string[]
 
-export const accepting =
-  (take: Take) =>
-  (subject: Subject): Task =>
-    verifying(subject, take, true)
-export const refusing =
-  (take: Take) =>
-  (subject: Subject): Task =>
-    verifying(subject, take, false)
+export const accepting = (take: Take) => (subject: Subject) => verifying(subject, take, true)
+export const refusing = (take: Take) => (subject: Subject) => verifying(subject, take, false)
 
 /** 64 at a time, each batch awaited before the next, where the subject can wait. */
 export const acceptingAtOnce =
@@ -219,19 +213,15 @@ export function costOf(costs: Costs, subject: Subject, part: keyof Cost = 'wall'
   return median((costs.get(subject) ?? []).map((cost) => cost[part]))
 }
 
-/** What each says in each round, after one round that does not count: rounds of different subjects alternate. */
+/** What each says in each round: rounds of different subjects alternate. */
 export async function inTurn<Key, Round>(
   keys: Iterable<Key>,
   rounds: number,
   run: (key: Key) => Promise<Round> | Round,
-  warmUps = 1,
 ): Promise<Map<Key, Round[]>> {
   const seen = new Map([...keys].map((key): [Key, Round[]] => [key, []]))
-  for (let round = -warmUps; round < rounds; round += 1) {
-    for (const [key, results] of seen) {
-      const result = await run(key)
-      if (round >= 0) results.push(result)
-    }
-  }
+  // One round more, which does not count.
+  for (let round = 0; round <= rounds; round += 1)
+    for (const [key, results] of seen) results[Math.max(0, round - 1)] = await run(key)
   return seen
 }

@@ -15,13 +15,6 @@ import { printTable } from './table.ts'
 // Every measurement is a process of its own: this file with the name of a scenario. Tokens are signed with Ed25519, which takes
 // a tenth of the time, and are as long as those of an RSA key: nothing here depends on the algorithm.
 
-/** In octets. Heap is what the collector has left; resident is what the system has lent. */
-interface Memory {
-  readonly heap: number
-  readonly external: number
-  readonly resident: number
-}
-
 const TOKEN_LENGTH = 700
 const SIGNATURE_LENGTH = 86
 
@@ -96,17 +89,15 @@ async function refusing(): Promise<Use> {
   }
 }
 
-/** The least of some measures, each after a collection and a moment for what is under way to end. */
-async function settled(): Promise<Memory> {
-  const measures: NodeJS.MemoryUsage[] = []
+/** Octets that the collector has left: the least of some measures, each after a moment for what is under way to end. */
+async function heap(): Promise<number> {
+  const measures: number[] = []
   for (let count = 0; count < 5; count += 1) {
     await sleep(300)
     globalThis.gc?.()
-    measures.push(process.memoryUsage())
+    measures.push(process.memoryUsage().heapUsed)
   }
-  const least = (part: 'external' | 'heapUsed' | 'rss') =>
-    Math.min(...measures.map((each) => each[part]))
-  return { heap: least('heapUsed'), external: least('external'), resident: least('rss') }
+  return Math.min(...measures)
 }
 
 interface Scenario {
@@ -126,43 +117,41 @@ const SCENARIOS: readonly Scenario[] = [
   { name: 'forged tokens, random kids', count: 10_000_000, create: refusing, isEach: false },
 ]
 
-async function growth({ count, create, isEach }: Scenario): Promise<Memory> {
+/** Octets each, or in all. */
+async function growth({ count, create, isEach }: Scenario): Promise<number> {
   const number = flags.quick ? Math.ceil(count / 500) : count
   // What is compiled and cached once must not count.
   const warm = isEach ? number : Math.ceil(number / 20)
   const use = await create(isEach ? number : 1000)
   await use(0, warm)
   const measured = isEach ? await create(number) : use
-  const before = await settled()
+  const before = await heap()
   await measured(warm, number)
-  const after = await settled()
+  const after = await heap()
   // Whatever remembers must live until here.
   await measured(0, 0)
-  const part = (of: keyof Memory) => (after[of] - before[of]) / (isEach ? number : 1e6)
-  return { heap: part('heap'), external: part('external'), resident: part('resident') }
+  return (after - before) / (isEach ? number : 1)
 }
 
-function inProcess(name: string): Memory {
+function inProcess(name: string): number {
   const args = [fileURLToPath(import.meta.url), '--scenario', name, ...process.argv.slice(2)]
   const { stdout, stderr, status } = spawnSync(process.execPath, [...process.execArgv, ...args], {
     encoding: 'utf8',
   })
   if (status !== 0) throw new Error(`${name}:\n${stderr}`)
-  return JSON.parse(stdout) as Memory // as below
+  return Number(stdout)
 }
 
 const at = process.argv.indexOf('--scenario')
 const asked = SCENARIOS.find(({ name }) => at !== -1 && name === process.argv[at + 1])
 if (asked === undefined) {
   printTable(
-    `${describeMachine()}\n\nOctets for each of what is remembered, MB more after what is not.`,
+    `${describeMachine()}\n\nOctets more on the heap:`,
     [
-      ['After', ([{ count, name }]) => `${count} ${name}`],
-      ['', ([{ isEach }]) => (isEach ? 'octets each' : 'MB')],
-      ['heap', ([, { heap }]) => heap, 1],
-      ['outside of it', ([, { external }]) => external, 1],
-      ['resident', ([, { resident }]) => resident, 1],
+      ['After', ({ count, name }) => `${count} ${name}`],
+      ['', ({ isEach }) => (isEach ? 'each' : 'in all')],
+      ['octets', ({ name }) => inProcess(name), 0],
     ],
-    SCENARIOS.map((each) => [each, inProcess(each.name)] as const),
+    SCENARIOS,
   )
-} else console.log(JSON.stringify(await growth(asked)))
+} else console.log(await growth(asked))

@@ -1,6 +1,5 @@
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
-import { authenticateRequest, createVerifier } from '@portcullis/core'
-import { checkGuardOptions } from '@portcullis/core/adapter'
+import { createVerifier } from '@portcullis/core'
 import { collectMetrics as collectForOpenTelemetry } from '@portcullis/metrics/opentelemetry'
 import { collectMetrics } from '@portcullis/metrics/prometheus'
 import { createTestIssuer } from '@portcullis/testing'
@@ -8,7 +7,7 @@ import { Registry } from 'prom-client'
 
 import { beside, inTurn, median } from './measure.ts'
 import { flags, report } from './report.ts'
-import { printTable } from './table.ts'
+import { guardOf } from './subjects.ts'
 
 // What metrics cost a guarded request whose token is remembered: the guard alone, beside the guard whose verdicts are counted.
 // `pnpm bench metrics` takes ten seconds.
@@ -24,10 +23,7 @@ class IdleReader extends MetricReader {
 
 const issuer = await createTestIssuer({ algorithm: 'ES256', lifetime: 86_400 })
 const verifier = createVerifier(issuer.verifierOptions)
-const guard = checkGuardOptions(verifier, {})
-const token = await issuer.token()
-await verifier.verify(token)
-const request = { headers: { authorization: `Bearer ${token}` } }
+const ask = (await guardOf(verifier, await issuer.token())).verification('')
 const sources = { verifiers: { main: verifier } }
 const meter = new MeterProvider({ readers: [new IdleReader()] }).getMeter('portcullis')
 let register = new Registry()
@@ -47,10 +43,7 @@ const [ALONE = '', ...ENTRIES] = Object.keys(CASES)
 async function cost(name: string): Promise<number> {
   const end = CASES[name]?.()
   const start = process.cpuUsage()
-  for (let count = 0; count < REQUESTS; count += 1) {
-    const answer = authenticateRequest(verifier, request, guard, request)
-    if (answer instanceof Promise) await answer
-  }
+  for (let count = 0; count < REQUESTS; count += 1) ask()
   const { user, system } = process.cpuUsage(start)
   // What is not counted costs nothing.
   const counted = `remembered="true"} ${REQUESTS}\n`
@@ -62,31 +55,26 @@ async function cost(name: string): Promise<number> {
 
 type Results = ReadonlyMap<string, readonly number[]>
 
-const more = (results: Results, name: string) =>
-  beside(results.get(name), results.get(ALONE), (counted, alone) => counted - alone)
+/** Of each entry, beside the guard alone. */
+const figuresOf = (results: Results) =>
+  Object.fromEntries(
+    ENTRIES.flatMap((name) => {
+      const [own, alone] = [results.get(name), results.get(ALONE)]
+      return [
+        [
+          `metrics: what \`${name}\` adds to a guarded request, µs`,
+          beside(own, alone, (a, b) => a - b),
+        ],
+        [`metrics: guard with \`${name}\` / guard`, beside(own, alone, (a, b) => a / b)],
+      ]
+    }),
+  )
 
 await report(
   'metrics',
   async (): Promise<Results> => await inTurn(Object.keys(CASES), ROUNDS, cost),
   (results) => {
-    printTable<[string, readonly number[]]>(
-      '',
-      [
-        ['A guard while', ([name]) => name],
-        ['µs', ([, each]) => median(each)],
-        ['more than alone', ([name]) => more(results, name)],
-      ],
-      results,
-    )
+    for (const [name, each] of results) console.log(`${name}: ${median(each).toFixed(3)} µs`)
   },
-  (results) =>
-    Object.fromEntries(
-      ENTRIES.flatMap((name) => [
-        [`metrics: what \`${name}\` adds to a guarded request, µs`, more(results, name)],
-        [
-          `metrics: guard with \`${name}\` / guard`,
-          beside(results.get(name), results.get(ALONE), (counted, alone) => counted / alone),
-        ],
-      ]),
-    ),
+  figuresOf,
 )

@@ -1,14 +1,7 @@
-import { byIssuer, dpopProofs } from '@portcullis/core'
+import { byIssuer, dpopProofs, type Revocations } from '@portcullis/core'
 
 import type { Figures } from './floors.ts'
-import {
-  claims,
-  forgeries,
-  malformations,
-  otherAlgorithms,
-  turnsThrough,
-  ISSUER,
-} from './inputs.ts'
+import * as inputs from './inputs.ts'
 import {
   accepting,
   acceptingAtOnce,
@@ -25,25 +18,7 @@ import {
 } from './measure.ts'
 import { flags, planOf, report } from './report.ts'
 import { ES256 } from './signature-kinds.ts'
-import {
-  awsJwtVerify,
-  bareSync,
-  createSetting,
-  expressOauth2,
-  fastJwt,
-  fastJwtCached,
-  guardOf,
-  jose,
-  jsonwebtokenWithJwksRsa,
-  lookUpAmong,
-  minimalSync,
-  OPAQUE_TOKEN,
-  opaqueVerifier,
-  portcullis,
-  portcullisByIssuer,
-  promiseAlone,
-  verifierOf,
-} from './subjects.ts'
+import * as subjects from './subjects.ts'
 import { printTable } from './table.ts'
 
 // What one verification costs, in Portcullis, in its peers, and in the platform's own call: `pnpm bench micro`.
@@ -57,50 +32,56 @@ const PLAN = planOf(
   { milliseconds: 30, warmUp: 150 },
 )
 
-const setting = await createSetting()
-const shorter = await createSetting(ES256)
+const setting = await subjects.createSetting()
+const shorter = await subjects.createSetting(ES256)
 const tokens = setting.signer.tokens(TOKENS)
 const [token = ''] = tokens
 
-const bare = bareSync(setting)
-const minimal = minimalSync(setting)
-const ours = portcullis(setting)
-const selecting = portcullisByIssuer(setting)
-const [bareShorter, oursShorter] = [bareSync(shorter), portcullis(shorter)]
-const awaited = promiseAlone(setting)
-const cached = fastJwtCached(setting)
-const lookUp = lookUpAmong(100_000, claims(0))
+const bare = subjects.bareSync(setting)
+const minimal = subjects.minimalSync(setting)
+const ours = subjects.portcullis(setting)
+const selecting = subjects.portcullisByIssuer(setting)
+const [bareShorter, oursShorter] = [subjects.bareSync(shorter), subjects.portcullis(shorter)]
+const awaited = subjects.promiseAlone(setting)
+const cached = subjects.fastJwtCached(setting)
+const lookUp = subjects.lookUpAmong(100_000, inputs.claims(0))
 const { revocations } = lookUp
 // Its keys do not grow old while others are measured.
-const longLived = (options = {}) => verifierOf({ ...setting, lifetime: 3600 }, options)
-const guard = await guardOf(longLived(), token)
+const longLived = (options: { revocations?: Revocations } = {}) =>
+  subjects.verifierOf({ ...setting, lifetime: 3600 }, options)
+const guard = await subjects.guardOf(longLived(), token)
 /** What else a guard may have to do, by the figure. */
 const guards: Readonly<Record<string, Subject>> = {
-  'guard that asks revocations': await guardOf(longLived({ revocations }), token),
-  'guard of byIssuer': await guardOf(byIssuer({ [ISSUER]: longLived() }), token),
-  'guard that takes DPoP': await guardOf(longLived(), token, {
+  'guard that asks revocations': await subjects.guardOf(longLived({ revocations }), token),
+  'guard of byIssuer': await subjects.guardOf(byIssuer({ [inputs.ISSUER]: longLived() }), token),
+  'guard that takes DPoP': await subjects.guardOf(longLived(), token, {
     dpop: dpopProofs({ origin: 'https://api.test' }),
   }),
-  'guard of an opaque token': await guardOf(opaqueVerifier(), OPAQUE_TOKEN),
-  'guard of an opaque token, byForm': await guardOf(opaqueVerifier(longLived()), OPAQUE_TOKEN),
+  'guard of an opaque token': await subjects.guardOfOpaque(),
+  'guard of an opaque token, byForm': await subjects.guardOfOpaque(longLived()),
 }
-const others = [awsJwtVerify, jose, expressOauth2, jsonwebtokenWithJwksRsa]
+const others = [
+  subjects.awsJwtVerify,
+  subjects.jose,
+  subjects.expressOauth2,
+  subjects.jsonwebtokenWithJwksRsa,
+]
 const peers = [
-  fastJwt(setting),
+  subjects.fastJwt(setting),
   cached,
   ...(flags.check ? [] : others.map((factory) => factory(setting))),
 ]
 const verifiers = [minimal, ours, ...peers]
 const all = [bare, ...verifiers]
 
-const turns = turnsThrough(tokens)
-const shorterTurns = turnsThrough(shorter.signer.tokens(TOKENS))
+const turns = inputs.turnsThrough(tokens)
+const shorterTurns = inputs.turnsThrough(shorter.signer.tokens(TOKENS))
 const turnOf = new Map<Subject, Take>([
   ...[selecting, ...all].map((subject) => [subject, turns()] as const),
   ...[bareShorter, oursShorter].map((subject) => [subject, shorterTurns()] as const),
 ])
 const sameString: Take = (count) => Array<string>(count).fill(token)
-const inTurn = (list: readonly string[]) => turnsThrough(list)()
+const inTurn = (list: readonly string[]) => inputs.turnsThrough(list)()
 /** Each subject goes through the tokens in a turn of its own. */
 const own = (task: (take: Take) => (subject: Subject) => Task) => (subject: Subject) =>
   task(turnOf.get(subject) ?? sameString)(subject)
@@ -114,17 +95,17 @@ const COLUMNS = {
   repeated: [[awaited, ours, ...peers], accepting(sameString)],
   guarded: [[bare, minimal, guard, ...Object.values(guards)], accepting(sameString)],
   'looked up': [[lookUp], accepting(sameString)],
-  forged: [few([bare, minimal, ours]), refusing(inTurn(forgeries(tokens)))],
-  other: [[minimal, ours], refusing(inTurn(otherAlgorithms(tokens)))],
-  malformed: [verifiers, refusing(inTurn(malformations(tokens)))],
+  forged: [few([bare, minimal, ours]), refusing(inTurn(inputs.forgeries(tokens)))],
+  other: [[minimal, ours], refusing(inTurn(inputs.otherAlgorithms(tokens)))],
+  malformed: [verifiers, refusing(inTurn(inputs.malformations(tokens)))],
 } as const satisfies Record<string, readonly [readonly Subject[], (subject: Subject) => Task]>
 
 type Results = Readonly<Record<keyof typeof COLUMNS, Costs>>
 
 async function measureAll(): Promise<Results> {
   const results: [string, Costs][] = []
-  for (const [name, [subjects, taskOf]] of Object.entries(COLUMNS))
-    results.push([name, await measure(subjects, taskOf, PLAN)])
+  for (const [name, [each, taskOf]] of Object.entries(COLUMNS))
+    results.push([name, await measure(each, taskOf, PLAN)])
   return Object.fromEntries(results) as Results // of each column
 }
 
@@ -134,18 +115,14 @@ function figuresOf(results: Results): Figures {
   const cost = (column: keyof Results, subject: Subject) => costOf(results[column], subject, time)
   const ratio = (column: keyof Results, one: Subject, to: Subject, part: keyof Cost = time) =>
     ratioOf(results[column], one, to, part)
+  const shorterRatio = ratio('ES256 at once', oursShorter, bareShorter, 'main')
   const least = (column: keyof Results) => Math.min(...peers.map((peer) => cost(column, peer)))
   return {
     'new token / bare call': ratio('new', ours, bare),
     'new token / minimal verifier': ratio('new', ours, minimal),
     'new tokens, 64 at once / bare call: wall': ratio('at once', ours, bare, 'wall'),
     'new tokens, 64 at once / bare call: main thread': ratio('at once', ours, bare, 'main'),
-    'ES256, 64 at once / bare call: main thread': ratio(
-      'ES256 at once',
-      oursShorter,
-      bareShorter,
-      'main',
-    ),
+    'ES256, 64 at once / bare call: main thread': shorterRatio,
     'new token / fastest peer': cost('new', ours) / least('new'),
     'forged signature / bare call': ratio('forged', ours, bare, 'cpu'),
     'forged signature / minimal verifier': ratio('forged', ours, minimal, 'cpu'),

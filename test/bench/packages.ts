@@ -67,12 +67,7 @@ await withConsumer(VERSIONS, async ({ packages, importOnce, sizeOf }) => {
     })),
   )
   const imported = subjects.filter(({ modules: [name] }) => name !== PROGRAM)
-  const imports = await inTurn(
-    imported,
-    STARTS,
-    async ({ modules, peers }) => await importOnce(modules, peers),
-    0,
-  )
+  const imports = await inTurn(imported, STARTS, ({ modules, peers }) => importOnce(modules, peers))
   printTable(
     `${describeMachine()}\n\nWithout peers. Import: milliseconds, medians of ${STARTS} fresh processes in turn.`,
     [

@@ -4,14 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { hugeTokens, type HostileTokens, longForgeries, longGenuine } from './hostile-tokens.ts'
 import { mainThread, median, quantile, type Subject } from './measure.ts'
 import { describeMachine, flags } from './report.ts'
-import {
-  awsJwtVerify,
-  createSetting,
-  fastJwt,
-  jose,
-  jsonwebtokenWithJwksRsa,
-  portcullisForgetful,
-} from './subjects.ts'
+import { createSetting, jose, portcullisForgetful } from './subjects.ts'
 import { markdownTable } from './table.ts'
 
 // What hostile tokens cost, in Portcullis and beside it: `pnpm bench refusals`.
@@ -22,9 +15,7 @@ import { markdownTable } from './table.ts'
 
 const setting = await createSetting()
 const { signer } = setting
-const subjects = [portcullisForgetful, jose, fastJwt, awsJwtVerify, jsonwebtokenWithJwksRsa].map(
-  (factory) => factory(setting),
-)
+const subjects = [portcullisForgetful(setting), jose(setting)]
 
 interface Judgement {
   readonly isAccepted: boolean
@@ -48,8 +39,7 @@ async function judge(subject: Subject, token: string, times: number): Promise<Ju
 async function holdUpOf(verification: () => unknown): Promise<number> {
   await nextTurn()
   const judgement = { isOver: false }
-  let longest = 0
-  let last = performance.now()
+  let [longest, last] = [0, performance.now()]
   const verdict = accepts(verification).finally(() => {
     judgement.isOver = true
   })

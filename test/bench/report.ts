@@ -48,7 +48,12 @@ export async function report<Results>(
   }
   print(results)
   console.log(`\n${rowsOf(FLOORS[bench], figures, 'goal')}`)
-  if (flags.write) writeFigures(bench, describeMachine(), figures)
+  const goals = goalsTable(bench, describeMachine(), figures)
+  if (flags.write)
+    writeFileSync(
+      README,
+      readFileSync(README, 'utf8').replace(GOALS, () => `\n${goals}\n\n`),
+    )
 }
 
 /**
@@ -75,44 +80,29 @@ function rowsOf(floors: readonly Floor[], figures: Figures, of: 'floor' | 'goal'
 }
 
 const here = dirname(fileURLToPath(import.meta.url))
-/** Beside the sources, also when this is the copy in `built`. */
-const folder = basename(here) === 'built' ? dirname(here) : here
-const FIGURES = join(folder, 'figures.json')
+/** Beside the sources, also when this is the copy in `built`. Nothing else has what was measured last. */
+const README = join(basename(here) === 'built' ? dirname(here) : here, 'README.md')
+const GOALS = /(?<=<!-- written: goals -->\n)[^]*?(?=<!-- end -->)/
 
-/** Keeps the figures of a bench, and writes the table of README.md from those of all. */
-function writeFigures(bench: string, machine: string, figures: Figures): void {
-  const rounded: Figures = Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [name, Number(value.toFixed(3))] as const),
-  )
-  const kept = { ...readFigures(), [bench]: { machine, figures: rounded } }
-  writeFileSync(FIGURES, `${JSON.stringify(kept, undefined, 2)}\n`)
-  const path = join(folder, 'README.md')
-  const written = /(?<=<!-- written: goals -->\n)[^]*?(?=<!-- end -->)/
-  writeFileSync(
-    path,
-    readFileSync(path, 'utf8').replace(written, () => `\n${goalsTable()}\n\n`),
-  )
-}
-
-/** What each bench has measured last, and on what. */
-function readFigures(): Readonly<Record<string, { machine: string; figures: Figures }>> {
-  return JSON.parse(readFileSync(FIGURES, 'utf8')) as ReturnType<typeof readFigures> // as written above
-}
-
-/** Each figure with a goal or a floor, what was measured last, and on what. */
-export function goalsTable(): string {
-  const measured = readFigures()
-  const rows = Object.entries(FLOORS).flatMap(([bench, floors]) =>
-    floors.map(({ figure, goal, floor }) => {
-      const value = measured[bench]?.figures[figure]
-      const isMissed = value !== undefined && goal !== undefined && !isWithin(value, goal)
-      const said = value === undefined ? '' : `${value}${isMissed ? ', missed' : ''}`
+/** Each figure with a goal or a floor, what was measured last, and on what: as the document has it, but for the bench that ran. */
+export function goalsTable(bench?: string, machine = '', figures: Figures = {}): string {
+  const lines = GOALS.exec(readFileSync(README, 'utf8'))?.[0].split('\n') ?? []
+  const rows = Object.values(FLOORS)
+    .flat()
+    .map(({ figure, goal, floor }) => {
+      const last = lines
+        .find((line) => line.startsWith(`| ${figure} |`))
+        ?.split(' | ')
+        .at(-1)
+      const value = figures[figure]?.toFixed(3) ?? /\d[\d.]*/.exec(last ?? '')?.[0]
+      const isMissed = value !== undefined && goal !== undefined && !isWithin(Number(value), goal)
+      const said = value === undefined ? '' : `${Number(value)}${isMissed ? ', missed' : ''}`
       return [figure, describeLimit(goal), describeLimit(floor), said]
-    }),
-  )
-  const machines = Object.entries(measured).map(
-    ([bench, last]) => `\`bench ${bench}\`: ${last.machine}`,
-  )
+    })
+  const machines = Object.keys(FLOORS).map((name) => {
+    const last = lines.find((line) => line.startsWith(`\`bench ${name}\`: `)) ?? ''
+    return name === bench ? `\`bench ${name}\`: ${machine}` : last.replace(/\\$/, '')
+  })
   const table = markdownTable(['Figure', 'goal', 'floor', 'measured'], rows, false)
   return `${machines.join('\\\n')}\n\n${table}`
 }

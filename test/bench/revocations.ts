@@ -1,6 +1,6 @@
 import { redisRevocations } from '@portcullis/redis'
 
-import { type RedisServer, startRedis } from '../simulation/redis/redis-server.ts'
+import { startRedis } from '../simulation/redis/redis-server.ts'
 import {
   CONNECTIONS,
   type GuardedServer,
@@ -8,7 +8,7 @@ import {
   type Round,
   startServer,
 } from './guarded-server.ts'
-import { ASKING_GUARDS } from './http-server.ts'
+import { ASKING_GUARDS, type Keys } from './http-server.ts'
 import { EXPIRES_AT, ISSUER } from './inputs.ts'
 import { beside, inTurn, median, quantile } from './measure.ts'
 import { describeMachine, flags } from './report.ts'
@@ -23,21 +23,13 @@ import { printTable } from './table.ts'
 const ENTRIES = flags.quick ? 1000 : 100_000
 const ROUNDS = flags.quick ? 1 : 5
 const REVOCATIONS = flags.quick ? 20 : 500
+const BATCH = 20_000
 const STREAM = 'portcullis:revocations'
 
 const SCRIPT = `
 for index = tonumber(ARGV[1]), tonumber(ARGV[2]) do
   redis.call('XADD', KEYS[1], '*', 'v', '1', 'type', 'token', 'iss', ARGV[3], 'jti', index .. '-9f0c3f5e8b7a', 'exp', ARGV[4])
 end`
-
-async function fill(server: RedisServer): Promise<void> {
-  await server.command('XADD', STREAM, '0-1', 'v', 1, 'type', 'identity', 'id', 'bench')
-  const batch = 20_000
-  for (let first = 1; first <= ENTRIES; first += batch) {
-    const last = Math.min(ENTRIES, first + batch - 1)
-    await server.command('EVAL', SCRIPT, 1, STREAM, first, last, ISSUER, EXPIRES_AT)
-  }
-}
 
 /** Octets of the heap, when all that is not needed has been given back. */
 function heap(): number {
@@ -46,10 +38,10 @@ function heap(): number {
   return process.memoryUsage().heapUsed
 }
 
-async function printReplica({ url }: RedisServer): Promise<void> {
+async function printReplica(): Promise<void> {
   const before = heap()
   const start = performance.now()
-  const revocations = redisRevocations({ url })
+  const revocations = redisRevocations({ url: server.url })
   await revocations.ready()
   const loaded = performance.now() - start
   const size = (heap() - before) / 2 ** 20
@@ -59,7 +51,7 @@ async function printReplica({ url }: RedisServer): Promise<void> {
   await revocations.close()
 }
 
-async function printRoutes(keys: typeof setting & { redis: string }): Promise<void> {
+async function printRoutes(keys: Keys): Promise<void> {
   const servers: GuardedServer[] = []
   for (const guard of ['Portcullis', ...ASKING_GUARDS])
     servers.push(await startServer('Express', guard, keys))
@@ -79,9 +71,9 @@ async function printRoutes(keys: typeof setting & { redis: string }): Promise<vo
 }
 
 /** From the call until the listener of another process was called, which refuses from then on. */
-async function printDelays(keys: typeof setting & { redis: string }): Promise<void> {
+async function printDelays(keys: Keys): Promise<void> {
   const reader = await startServer('Express', ASKING_GUARDS[0] ?? '', keys)
-  const writer = redisRevocations({ url: keys.redis })
+  const writer = redisRevocations({ url: server.url })
   await writer.ready()
   const recorded: number[] = []
   const heard: number[] = []
@@ -109,8 +101,13 @@ async function printDelays(keys: typeof setting & { redis: string }): Promise<vo
 console.log(`${describeMachine()}\n`)
 const setting = await createSetting()
 await using server = await startRedis()
-await fill(server)
-await printReplica(server)
-await printRoutes({ ...setting, redis: server.url })
-await printDelays({ ...setting, redis: server.url })
+await server.command('XADD', STREAM, '0-1', 'v', 1, 'type', 'identity', 'id', 'bench')
+for (let first = 1; first <= ENTRIES; first += BATCH) {
+  const last = Math.min(ENTRIES, first + BATCH - 1)
+  await server.command('EVAL', SCRIPT, 1, STREAM, first, last, ISSUER, EXPIRES_AT)
+}
+await printReplica()
+const keys = { ...setting, redis: server.url }
+await printRoutes(keys)
+await printDelays(keys)
 setting.keyServer.close()

@@ -7,7 +7,7 @@ import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose'
 
 import { seededRandom } from './random.ts'
 import { folder } from './rotation-pictures.ts'
-import { band, drawn, MARKS, type Panel } from './timeline.ts'
+import { band, drawn, MARKS, type Panel, type Scale } from './timeline.ts'
 
 // The picture of the README: what becomes of genuine tokens in Portcullis and in jose, whose key sets most guards for Node
 // use. Both verify real tokens in virtual time, with their defaults: `node test/draw.ts comparison`. With `--print` it writes nothing.
@@ -45,18 +45,20 @@ const VERIFIERS: Readonly<Record<string, (fetch: Fetch) => Verify>> = {
 /** Its lifetime is longer than any story. */
 const tokenOf = (issuer: TestIssuer) => issuer.token({ expiresIn: 7200, header: { kid: KID } })
 
-interface Seen {
-  /** Seconds after the rotation, or after the beginning of the outage. */
-  readonly at: number
-  readonly isAccepted: boolean
-}
+/** Whether tokens of an issuer were accepted, and how many seconds after the endpoint changed to what is published. */
+type Seen = readonly (readonly [at: number, isAccepted: boolean])[]
 
-/** Tokens of an issuer, from a minute after the keys of the first were fetched, when the endpoint changes to what is published. */
+type Story = readonly [
+  published: TestIssuer | undefined,
+  signer: TestIssuer,
+  sent: readonly [until: number, interval: number],
+]
+
+/** The change comes a minute after the keys of the first were fetched. */
 async function follow(
   create: (fetch: Fetch) => Verify,
-  published: TestIssuer | undefined,
-  { signer, until, interval }: { signer: TestIssuer; until: number; interval: number },
-): Promise<readonly Seen[]> {
+  ...[published, signer, [until, interval]]: Story
+): Promise<Seen> {
   let serving: TestIssuer | undefined = issuers[0]
   const verify = create(async () => {
     if (serving === undefined) throw new TypeError('fetch failed')
@@ -66,55 +68,54 @@ async function follow(
   await clock.advance(MINUTE)
   serving = published
   const token = await tokenOf(signer)
-  const seen: Seen[] = []
+  const seen: [number, boolean][] = []
   for (let at = 0; at < until; at += interval) {
     const isAccepted = await verify(token).then(
       () => true,
       () => false,
     )
-    seen.push({ at, isAccepted })
+    seen.push([at, isAccepted])
     await clock.advance(interval)
   }
   return seen
 }
 
-const rotated = { signer: issuers[1], until: 12 * MINUTE, interval: MINUTE / 2 }
-const down = { signer: issuers[0], until: 60 * MINUTE, interval: 2.5 * MINUTE }
+type Lanes = readonly (readonly [name: string, seen: Seen])[]
 
-async function lanesOf(of: string, published: TestIssuer | undefined, sent: typeof rotated) {
-  const lanes: (readonly [name: string, seen: readonly Seen[]])[] = []
+async function lanesOf(of: string, ...story: Story): Promise<Lanes> {
+  const lanes: [string, Seen][] = []
   for (const [name, create] of Object.entries(VERIFIERS))
-    lanes.push([`${name}, ${of}`, await follow(create, published, sent)])
+    lanes.push([`${name}, ${of}`, await follow(create, ...story)])
   return lanes
 }
 
-const [inRotation, inOutage] = [
-  await lanesOf('key B', issuers[1], rotated),
-  await lanesOf('known key', undefined, down),
-]
-const marked = (lanes: typeof inOutage, x: (at: number) => number) =>
+const [old, next] = issuers
+const inRotation = await lanesOf('key B', next, next, [12 * MINUTE, MINUTE / 2])
+const inOutage = await lanesOf('known key', undefined, old, [60 * MINUTE, 2.5 * MINUTE])
+const marked = (lanes: Lanes, x: Scale) =>
   lanes.map(([name, seen]): [string, string[]] => [
     name,
-    seen.map(({ at, isAccepted }) => MARKS[isAccepted ? 'accepted' : 'refused'](x(at))),
+    seen.map(([at, isAccepted]) => MARKS[isAccepted ? 'accepted' : 'refused'](x(at))),
   ])
-const counted = (title: string, lanes: typeof inOutage) =>
-  `${title}. ${lanes
+const counted = (lanes: Lanes) =>
+  lanes
     .map(([name, seen]) => {
-      const accepted = seen.filter(({ isAccepted }) => isAccepted).length
+      const accepted = seen.filter(([, isAccepted]) => isAccepted).length
       return `${name}: ${accepted} of ${seen.length} genuine tokens accepted`
     })
-    .join('; ')}.`
+    .join('; ')
+
+const minutes = (first: string, later: readonly number[]): Panel['ticks'] => [
+  [0, first],
+  ...later.map((at) => [at * MINUTE, `${at} min`] as const),
+]
 
 const PANELS: readonly Panel[] = [
   {
     title: 'The issuer replaces its key, and keeps the kid',
     from: -2 * MINUTE,
     until: 12 * MINUTE,
-    ticks: [
-      [0, 'rotation'],
-      [5 * MINUTE, '5 min'],
-      [10 * MINUTE, '10 min'],
-    ],
+    ticks: minutes('rotation', [5, 10]),
     lanes: (x) => [
       [
         'the issuer signs with',
@@ -130,12 +131,7 @@ const PANELS: readonly Panel[] = [
     title: 'Nobody can reach the key endpoint for an hour',
     from: -5 * MINUTE,
     until: 60 * MINUTE,
-    ticks: [
-      [0, 'outage'],
-      [20 * MINUTE, '20 min'],
-      [40 * MINUTE, '40 min'],
-      [60 * MINUTE, '60 min'],
-    ],
+    ticks: minutes('outage', [20, 40, 60]),
     lanes: (x) => [
       ['key endpoint', [band('down', { from: 0, until: 60 * MINUTE }, x)]],
       ...marked(inOutage, x),
@@ -145,7 +141,7 @@ const PANELS: readonly Panel[] = [
 
 const text = drawn(
   'What becomes of genuine tokens in Portcullis, and in jose with its key set',
-  [inRotation, inOutage].map((lanes, at) => counted(PANELS[at]?.title ?? '', lanes)).join(' '),
+  [inRotation, inOutage].map((lanes, at) => `${PANELS[at]?.title}. ${counted(lanes)}.`).join(' '),
   PANELS,
   [
     ['accepted', 'a genuine token, accepted', 0],

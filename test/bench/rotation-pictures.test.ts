@@ -10,6 +10,8 @@ import { tell, type Told } from './rotation-story.ts'
 // What KEYS.md shows, and what it says of it.
 
 const drawn = pictures()
+const verdictsOf = ({ tokens }: Told, name: string) =>
+  new Set(tokens.filter(({ key }) => key === name).map(({ verdict }) => verdict))
 
 test.each([...drawn.keys()])(
   '%s is what the policy makes of it: `node test/draw.ts rotation` draws it',
@@ -19,7 +21,6 @@ test.each([...drawn.keys()])(
 )
 
 test('comparison.svg is what Portcullis and jose do with real tokens: `node test/draw.ts comparison` draws it', () => {
-  // In a process of its own, since it replaces the time of the whole process.
   const script = join(import.meta.dirname, 'rotation-comparison.ts')
   const options = ['--conditions=@portcullis/source', script, '--print']
   const printed = execFileSync(process.execPath, options, { encoding: 'utf8' })
@@ -50,7 +51,3 @@ test('in an outage known keys go on for an hour, and a token of another key gets
   const shown = OUTAGE.interval * (OUTAGE.shownEvery ?? 1)
   expect(healed?.at).toBeLessThan((OUTAGE.outage?.until ?? 0) + 36 + shown)
 })
-
-function verdictsOf({ tokens }: Told, name: string): ReadonlySet<string> {
-  return new Set(tokens.filter(({ key }) => key === name).map(({ verdict }) => verdict))
-}

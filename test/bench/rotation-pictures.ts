@@ -27,13 +27,10 @@ export const OUTAGE: Story = {
   shownEvery: 6,
 }
 
-const SECONDS: Panel['ticks'] = [
-  [-20, '-20 s'],
-  [0, 'rotation'],
-  [20, '20 s'],
-  [40, '40 s'],
-  [60, '60 s'],
-]
+const SECONDS: Panel['ticks'] = [-20, 0, 20, 40, 60].map((at) => [
+  at,
+  at === 0 ? 'rotation' : `${at} s`,
+])
 const MINUTES: Panel['ticks'] = [
   [0, 'outage'],
   [30 * MINUTE, '30 min: rotation'],
@@ -41,20 +38,19 @@ const MINUTES: Panel['ticks'] = [
   [80 * MINUTE, '80 min: it is back'],
 ]
 
+const PICTURES: Readonly<Record<string, readonly [Story, title: string, Panel['ticks']]>> = {
+  rotation: [
+    ROTATION,
+    'A rotation: the first token of the new key fetches it, and is accepted',
+    SECONDS,
+  ],
+  flood: [FLOOD, 'The same in a flood of forged tokens, 200 in a second', SECONDS],
+  outage: [OUTAGE, 'An outage of 80 minutes, with a rotation in it', MINUTES],
+}
+
 /** The text of each file. */
 export function pictures(): ReadonlyMap<string, string> {
-  return new Map([
-    [
-      'rotation.svg',
-      picture(
-        ROTATION,
-        'A rotation: the first token of the new key fetches it, and is accepted',
-        SECONDS,
-      ),
-    ],
-    ['flood.svg', picture(FLOOD, 'The same in a flood of forged tokens, 200 in a second', SECONDS)],
-    ['outage.svg', picture(OUTAGE, 'An outage of 80 minutes, with a rotation in it', MINUTES)],
-  ])
+  return new Map(Object.entries(PICTURES).map(([name, of]) => [`${name}.svg`, picture(...of)]))
 }
 
 function picture(story: Story, title: string, ticks: Panel['ticks']): string {

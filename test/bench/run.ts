@@ -6,14 +6,7 @@ import { basename, join } from 'node:path'
 import { choose, run, tell } from '../choose.ts'
 import { type Bench, BENCHES, CHECKED } from './benches.ts'
 
-// Runs a bench by its name:
-//
-//   pnpm bench                                the names
-//   pnpm bench micro                          one of them, in the Node of the lockfile
-//   pnpm bench micro --node /usr/bin/node     in that one
-//   pnpm bench --check                        those that have floors, beside them
-//
-// Most run on what would be published, in any Node that Portcullis supports: the packages are built, and of the benches a copy
+// Runs a bench by its name, as README.md says. Most run on what would be published, in any Node that Portcullis supports: the packages are built, and of the benches a copy
 // without types is made beside them, since Node 20 reads no TypeScript.
 
 const here = import.meta.dirname
@@ -23,7 +16,10 @@ const copies = join(here, 'built')
 const [name, ...flags] = process.argv.slice(2)
 const isCheck = name === '--check'
 const asked = isCheck ? CHECKED : [name === '--list' ? undefined : name]
-const node = takeNode(flags)
+/** The Node to run in: the one that runs this, unless told otherwise. */
+const [, node = process.execPath] = flags.includes('--node')
+  ? flags.splice(flags.indexOf('--node'), 2)
+  : []
 let isBuilt = false
 for (const each of asked) {
   const bench = choose<Bench>('bench', BENCHES, each)
@@ -32,25 +28,14 @@ for (const each of asked) {
 }
 
 function start({ file, on, options = [] }: Bench, args: readonly string[]): number {
-  if (on === 'source') {
-    return run(node, [...options, '--conditions=@portcullis/source', join(here, file), ...args])
-  }
-  if (on === 'packed') return run(node, [...options, join(here, file), ...args])
+  const conditions = on === 'source' ? ['--conditions=@portcullis/source'] : []
+  if (on !== 'built') return run(node, [...options, ...conditions, join(here, file), ...args])
   if (!isBuilt) {
     build()
     copy()
     isBuilt = true
   }
   return run(node, [...options, join(copies, file.replace(/\.ts$/, '.js')), ...args])
-}
-
-/** The Node to run in: the one that runs this, unless told otherwise. */
-function takeNode(args: string[]): string {
-  const at = args.indexOf('--node')
-  if (at === -1) return process.execPath
-  const [, path] = args.splice(at, 2)
-  if (path === undefined) throw new Error('--node needs the path of a Node')
-  return path
 }
 
 function build(): void {

@@ -22,16 +22,22 @@ export interface SignatureKind {
 
 /** With a key of 2048 bits: what every bench verifies that is not about algorithms. */
 export const RS512: SignatureKind = rsa('RS512', 2048, {})
-export const RS512_4096: SignatureKind = rsa('RS512', 4096, {})
-export const PS512: SignatureKind = rsa('PS512', 2048, {
-  padding: constants.RSA_PKCS1_PSS_PADDING,
-  saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
-})
 export const ES256: SignatureKind = ec('ES256', 'P-256', 'sha256')
-export const ES512: SignatureKind = ec('ES512', 'P-521', 'sha512')
-export const ED_DSA: SignatureKind = withOwnHash('EdDSA', 'ed25519')
-export const ML_DSA_44: SignatureKind = withOwnHash('ML-DSA-44', 'ml-dsa-44')
-export const ML_DSA_65: SignatureKind = withOwnHash('ML-DSA-65', 'ml-dsa-65')
+
+/** By the names that flags have. */
+export const KINDS: Readonly<Record<string, SignatureKind>> = {
+  RS512,
+  'RS512-4096': rsa('RS512', 4096, {}),
+  PS512: rsa('PS512', 2048, {
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+  }),
+  ES256,
+  ES512: ec('ES512', 'P-521', 'sha512'),
+  EdDSA: withOwnHash('EdDSA', 'ed25519'),
+  'ML-DSA-44': withOwnHash('ML-DSA-44', 'ml-dsa-44'),
+  'ML-DSA-65': withOwnHash('ML-DSA-65', 'ml-dsa-65'),
+}
 
 /** What `sign` and `verify` take as a key: the key itself where there is nothing to say beside it. */
 export function keyInput(

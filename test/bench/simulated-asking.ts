@@ -4,15 +4,7 @@ import {
   type Failure,
   renewalAge,
 } from '../../packages/introspection/src/decisions.ts'
-import {
-  afterAnswer,
-  afterBegin,
-  afterFailure,
-  callStep,
-  type CallLimits,
-  initialCalls,
-  untilRate,
-} from '../../packages/introspection/src/pace.ts'
+import * as pace from '../../packages/introspection/src/pace.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { type Random, seededRandom } from './random.ts'
 import {
@@ -28,8 +20,8 @@ import {
 
 /** The defaults of `introspected`, and of `pollEvents`. Seconds. */
 const AGE = { maxAge: 30, staleIfError: 0 }
-const KNOWN: CallLimits = { maxCalls: 128, maxRate: Infinity }
-const UNKNOWN: CallLimits = { maxCalls: 16, maxRate: 100 }
+const KNOWN: pace.CallLimits = { maxCalls: 128, maxRate: Infinity }
+const UNKNOWN: pace.CallLimits = { maxCalls: 16, maxRate: 100 }
 const INTERVAL = 5
 
 /** Different tokens that come to each process, each of them once a second. */
@@ -55,16 +47,16 @@ function createCalls(
   queue: EventQueue,
   endpoint: SimulatedEndpoint,
   random: Random,
-  limits: CallLimits,
+  limits: pace.CallLimits,
 ): { ask(settle: Settle): void; pauseEnd(): number } {
-  let state = initialCalls(limits, queue.now())
+  let state = pace.initialCalls(limits, queue.now())
   let underWay = 0
   const waiting: Settle[] = []
 
   function beginNext(): void {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
-      const step = callStep(state, { taken: underWay, isProbing: false }, queue.now(), limits)
-      if (step === 'pause') queue.after(untilRate(state, queue.now(), limits), beginNext)
+      const step = pace.callStep(state, { taken: underWay, isProbing: false }, queue.now(), limits)
+      if (step === 'pause') queue.after(pace.untilRate(state, queue.now(), limits), beginNext)
       if (step === 'join' || step === 'pause') return
       waiting.shift()
       if (step === 'fail') next(undefined)
@@ -75,7 +67,7 @@ function createCalls(
   function run(settle: Settle): void {
     const startedAt = queue.now()
     const { answers } = state
-    state = afterBegin(state, startedAt, limits)
+    state = pace.afterBegin(state, startedAt, limits)
     underWay += 1
     endpoint.get((answer) => {
       underWay -= 1
@@ -83,8 +75,8 @@ function createCalls(
       const failed = { name: '', startedAt, settledAt, isProbe: false, answers }
       state =
         answer === undefined
-          ? afterFailure(state, failed, REFUSED, true, random())
-          : afterAnswer(state, settledAt)
+          ? pace.afterFailure(state, failed, REFUSED, true, random())
+          : pace.afterAnswer(state, settledAt)
       settle(answer === undefined ? undefined : startedAt)
       beginNext()
     })
@@ -149,11 +141,7 @@ export const poll: Start = (queue, transmitter, random, from) => {
 }
 
 /** A fleet starts within some seconds, works, and then the endpoint is down. In a second, and the most in one. */
-export function runAsking(
-  size: number,
-  seed: number,
-  start: Start,
-): { readonly steady: number; readonly deployPeak: number; readonly outage: number } {
+export function runAsking(size: number, seed: number, start: Start) {
   const random = seededRandom(seed)
   const queue = createEventQueue()
   const endpoint = createEndpoint(queue, true as const)

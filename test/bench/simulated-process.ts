@@ -2,31 +2,12 @@ import { createSecretKey } from 'node:crypto'
 
 import type { Instant } from '@portcullis/kit/time'
 
-import {
-  afterFailure,
-  afterHelp,
-  afterQuestion,
-  afterSuccess,
-  type CacheState,
-  INITIAL_STATE,
-} from '../../packages/core/src/keys/cache-state.ts'
+import * as states from '../../packages/core/src/keys/cache-state.ts'
 import type { KeyRing, VerificationKey } from '../../packages/core/src/keys/key-source.ts'
 import { lifetime } from '../../packages/core/src/keys/lifetime.ts'
 import type { Trigger } from '../../packages/core/src/keys/pace.ts'
 import { retiredKeys } from '../../packages/core/src/keys/ring.ts'
-import {
-  type AttemptStep,
-  callerStep,
-  questionStep,
-  retiredKeyStep,
-  ringEnd,
-  type RotationPolicy,
-  suspicionStep,
-  unprovenTokenStep,
-  untilNextAttempt,
-  usableRing,
-  waitingCallerStep,
-} from '../../packages/core/src/keys/rotation.ts'
+import * as rotation from '../../packages/core/src/keys/rotation.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { Random } from './random.ts'
 import type { SimulatedEndpoint } from './simulated-endpoint.ts'
@@ -87,16 +68,16 @@ export function createProcess(
   random: Random,
   onRing: (key: VerificationKey) => void,
 ): SimulatedProcess {
-  const policy: RotationPolicy = { ...OPTIONS, spread: random() }
-  let state: CacheState = INITIAL_STATE
+  const policy: rotation.RotationPolicy = { ...OPTIONS, spread: random() }
+  let state: states.CacheState = states.INITIAL_STATE
   /** Who goes on when the attempt under way has settled. */
   let flight: (() => void)[] | undefined
 
   const now = () => instantOf(queue.now())
-  const ringSince = (since = now()) => usableRing(state, now(), policy, since)
+  const ringSince = (since = now()) => rotation.usableRing(state, now(), policy, since)
   const isFlying = () => flight !== undefined
   const nextAttempt = (trigger: Trigger) =>
-    queue.now() + untilNextAttempt(state, trigger, now(), policy)
+    queue.now() + rotation.untilNextAttempt(state, trigger, now(), policy)
 
   function start(trigger: Trigger): (() => void)[] {
     const startedAt = now()
@@ -109,9 +90,9 @@ export function createProcess(
       const jitter = random()
       state =
         key === undefined
-          ? afterFailure(state, attempt, UNREACHABLE, { spread, random: jitter })
-          : afterSuccess(state, attempt, documentOf(key, policy), {
-              ringEnd: ringEnd(state, startedAt, policy),
+          ? states.afterFailure(state, attempt, UNREACHABLE, { spread, random: jitter })
+          : states.afterSuccess(state, attempt, documentOf(key, policy), {
+              ringEnd: rotation.ringEnd(state, startedAt, policy),
               overlap,
               spread,
             })
@@ -121,15 +102,15 @@ export function createProcess(
     return waiting
   }
 
-  function carryOut(step: AttemptStep, trigger: Trigger, goOn: () => void): void {
+  function carryOut(step: rotation.AttemptStep, trigger: Trigger, goOn: () => void): void {
     if (step === 'pause') queue.at(nextAttempt(trigger), goOn)
     else (step === 'join' ? flight : start(trigger))?.push(goOn)
   }
 
   /** As `wait` of the cache. */
-  function waitForRing(before: CacheState, use: (ring: KeyRing | undefined) => void): void {
+  function waitForRing(before: states.CacheState, use: (ring: KeyRing | undefined) => void): void {
     const hasSettled = state.last !== before.last
-    const step = waitingCallerStep(state, now(), policy, isFlying(), hasSettled)
+    const step = rotation.waitingCallerStep(state, now(), policy, isFlying(), hasSettled)
     if (step === 'unavailable') use(undefined)
     else if (step === 'use') use(ringSince())
     else carryOut(step, 'age', () => waitForRing(before, use))
@@ -137,14 +118,15 @@ export function createProcess(
 
   /** As `suspect` of the cache. */
   function suspect(token: SimulatedToken, ring: KeyRing, settle: Settle): void {
-    const step = suspicionStep(state, now(), policy, isFlying())
+    const step = rotation.suspicionStep(state, now(), policy, isFlying())
     const { signer } = token
     const retired = retiredKeys(state.ring, state.retired, now(), policy).find(
       ({ key }) => key === signer,
     )
     // Tokens of a key that left are old here: they were issued before.
     const mayAsk =
-      retired === undefined || retiredKeyStep(retired, state, now(), () => false) !== 'refuse'
+      retired === undefined ||
+      rotation.retiredKeyStep(retired, state, now(), () => false) !== 'refuse'
     if (step === 'refuse' || !mayAsk) settle('refused')
     else ask(token, retired?.key, ring.keys, settle)
   }
@@ -158,15 +140,15 @@ export function createProcess(
     const since = instantOf(token.arrived())
     const newer = ringSince(since)?.keys ?? tried
     if (newer !== tried && proves(newer, token)) {
-      state = afterHelp(state)
+      state = states.afterHelp(state)
       settle('accepted')
       return
     }
-    const step = questionStep(state, 'suspicion', now(), policy, isFlying(), since)
+    const step = rotation.questionStep(state, 'suspicion', now(), policy, isFlying(), since)
     if (step === 'answered' || step === 'refrain') {
-      const word = unprovenTokenStep(state)
+      const word = rotation.unprovenTokenStep(state)
       const isAnswer = step === 'answered' && word === 'refuse'
-      if (isAnswer && retired !== undefined) state = afterQuestion(state, retired)
+      if (isAnswer && retired !== undefined) state = states.afterQuestion(state, retired)
       settle(word === 'refuse' ? 'refused' : 'unavailable')
     } else carryOut(step, 'suspicion', () => ask(token, retired, newer, settle))
   }
@@ -179,7 +161,7 @@ export function createProcess(
         else suspect(token, ring, settle)
       }
       // As `current` of the cache.
-      const step = callerStep(state, now(), policy, isFlying())
+      const step = rotation.callerStep(state, now(), policy, isFlying())
       if (step === 'use and refresh') start('age')
       if (step === 'wait') waitForRing(state, use)
       else use(ringSince())
@@ -199,7 +181,7 @@ function instantOf(time: number): Instant {
   return { wall: time, monotonic: time }
 }
 
-function documentOf(key: VerificationKey, policy: RotationPolicy) {
+function documentOf(key: VerificationKey, policy: rotation.RotationPolicy) {
   return {
     keys: [key],
     bare: true,

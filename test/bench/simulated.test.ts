@@ -2,11 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { RemoteKeys } from '../../packages/core/src/keys/key-cache.ts'
 import { readKeyDocument } from '../../packages/core/src/keys/key-document.ts'
-import {
-  type KeyRing,
-  methodsOf,
-  type VerificationKey,
-} from '../../packages/core/src/keys/key-source.ts'
+import { type KeyRing, methodsOf } from '../../packages/core/src/keys/key-source.ts'
 import { publicJwk, type Signer } from '../simulation/model/keys.ts'
 import { createWorld } from '../simulation/model/world.ts'
 import { createEventQueue } from './event-queue.ts'
@@ -23,11 +19,6 @@ interface Moment {
   readonly token?: Signer
   readonly publish?: 'A' | 'B'
   readonly isDown?: boolean
-}
-
-interface Outcome {
-  readonly requests: readonly number[]
-  readonly verdicts: readonly string[]
 }
 
 const END = 2000
@@ -72,7 +63,7 @@ function every(interval: number, from: number, until: number, token: Signer): Mo
   return Array.from({ length: count }, (_, index) => ({ at: from + index * interval, token }))
 }
 
-async function outcomeOfCache(seed: number): Promise<Outcome> {
+async function outcomeOfCache(seed: number) {
   const { clock, endpoint, keys, connections, close } = createWorld({
     overlap: 0,
     maxAge: undefined,
@@ -121,24 +112,24 @@ async function judge(source: RemoteKeys, signer: Signer, token: string): Promise
   }
 }
 
-function outcomeOfSimulation(seed: number): Outcome {
-  const keys = new Map<Signer, VerificationKey>(
-    (['A', 'B'] as const).map((name) => [name, createKey(name)]),
-  )
-  const keyOf = (name: Signer) => keys.get(name) ?? createKey(name)
+function outcomeOfSimulation(seed: number) {
+  const keys = { A: createKey('A'), B: createKey('B') }
   const queue = createEventQueue()
-  const endpoint = createEndpoint(queue, keyOf('A'))
+  const endpoint = createEndpoint(queue, keys.A)
   const process = createProcess(queue, endpoint, seededRandom(seed), () => {})
   const verdicts: string[] = []
   for (const { at, token, publish, isDown } of script) {
     queue.runUntil(at)
-    if (publish !== undefined) endpoint.rotate(keyOf(publish))
+    if (publish !== undefined) endpoint.rotate(keys[publish])
     if (isDown !== undefined) endpoint.setDown(isDown)
     if (token === undefined) continue
     const place = verdicts.push('none') - 1
-    process.verify({ signer: keys.get(token), arrived: () => at }, (word) => {
-      verdicts[place] = word
-    })
+    process.verify(
+      { signer: token === 'A' || token === 'B' ? keys[token] : undefined, arrived: () => at },
+      (word) => {
+        verdicts[place] = word
+      },
+    )
   }
   queue.runUntil(END + 60)
   return { requests: rounded(endpoint.requests), verdicts }

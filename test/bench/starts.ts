@@ -12,7 +12,7 @@ import { printTable } from './table.ts'
 // starts`. The packages are installed as they would be published, and each figure is the median of fresh processes in turn.
 
 const STARTS = flags.quick ? 1 : flags.check ? 11 : 21
-const VERSIONS = { express: '5.3.0', 'express-oauth2-jwt-bearer': '1.10.0', jose: '6.2.17' }
+const VERSIONS = { express: '5.3.0', jose: '6.2.17' }
 const PROGRAM = join('node_modules', '@portcullis', 'cli', 'dist', 'main.js')
 
 /** Of which each is a figure beside another. */
@@ -50,12 +50,7 @@ await withConsumer(VERSIONS, async ({ node, importOnce }) => {
   await report(
     'starts',
     async (): Promise<Results> =>
-      await inTurn(
-        subjects.keys(),
-        STARTS,
-        async (name) => (await subjects.get(name)?.()) ?? NaN,
-        0,
-      ),
+      await inTurn(subjects.keys(), STARTS, async (name) => (await subjects.get(name)?.()) ?? NaN),
     (times) => {
       printTable<[string, readonly number[]]>(
         `Medians of ${STARTS} fresh processes in turn.`,

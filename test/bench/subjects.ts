@@ -52,10 +52,9 @@ export interface Setting {
 /** A key, who signs with it, and where it is published. */
 export async function createSetting(
   kind: SignatureKind = RS512,
-  others: readonly PublicJwk[] = [],
 ): Promise<Setting & { readonly signer: Signer; readonly keyServer: KeyServer }> {
   const signer = createSigner(kind)
-  const keyServer = await listenForKeys(signer.jwk, others)
+  const keyServer = await listenForKeys(signer.jwk)
   return { signer, keyServer, jwk: signer.jwk, kind, urls: keyServer.urls }
 }
 
@@ -109,8 +108,8 @@ export function verifierOf(
   return createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE, algorithms, ...options })
 }
 
-/** For opaque tokens, alone or beside JWTs: the answer of the issuer is held. */
-export function opaqueVerifier(beside?: Verifier): Verifier {
+/** The same for opaque tokens, alone or beside JWTs: the answer of the issuer is held. */
+export async function guardOfOpaque(beside?: Verifier): Promise<Subject> {
   const opaque = introspected({
     issuer: ISSUER,
     audience: AUDIENCE,
@@ -120,11 +119,10 @@ export function opaqueVerifier(beside?: Verifier): Verifier {
     maxAge: 3600,
     fetch: async () => Response.json({ active: true, token_type: 'Bearer', ...claimsOf(0) }),
   })
-  return beside === undefined ? opaque : byForm({ jwt: beside, opaque })
+  // As long as those of Zitadel and others.
+  const token = 'oat_'.padEnd(64, '0123456789abcdef')
+  return await guardOf(beside === undefined ? opaque : byForm({ jwt: beside, opaque }), token)
 }
-
-/** As long as those of Zitadel and others. */
-export const OPAQUE_TOKEN: string = 'oat_'.padEnd(64, '0123456789abcdef')
 
 /** What an adapter calls for each request, with a token that has been accepted already: there must be no promise then. */
 export async function guardOf(
@@ -149,29 +147,32 @@ export function lookUpAmong(
 ): Subject & { readonly revocations: Revocations } {
   const revocations = localRevocations()
   const { exp = 0 } = asked
-  revocations.load(
-    Array.from({ length: entries }, (_, index): RevocationEntry => ({
-      type: 'token',
-      iss: ISSUER,
-      jti: `${index}-9f0c3f5e8b7a`,
-      exp,
-    })),
-  )
+  const entryAt = (index: number): RevocationEntry => ({
+    type: 'token',
+    iss: ISSUER,
+    jti: `${index}-9f0c3f5e8b7a`,
+    exp,
+  })
+  revocations.load(Array.from({ length: entries }, (_, index) => entryAt(index)))
   const now = Date.now() / 1000
   const look = () => revocations.statusOf(asked, now) === 'valid'
   return { ...sync(`a look-up among ${entries} revocations`, look), revocations }
 }
 
 /** README, "createVerifier": a PEM key, the algorithms listed. */
-export const fastJwt: Factory = ({ jwk }) => {
-  const verifyFast = createFastVerifier({ key: pemOf(jwk), ...fastJwtRules(jwk) })
-  return sync('fast-jwt, key given', (token) => verifyFast(token))
-}
+export const fastJwt: Factory = ({ jwk }) => sync('fast-jwt, key given', fastVerifier(jwk, false))
 
 /** README, "Caching": `cache: true` is 1,000 tokens, each under its SHA-512. */
-export const fastJwtCached: Factory = ({ jwk }) => {
-  const verifyFast = createFastVerifier({ key: pemOf(jwk), cache: true, ...fastJwtRules(jwk) })
-  return sync('fast-jwt, with its cache', (token) => verifyFast(token))
+export const fastJwtCached: Factory = ({ jwk }) =>
+  sync('fast-jwt, with its cache', fastVerifier(jwk, true))
+
+function fastVerifier(jwk: PublicJwk, cache: boolean): (token: string) => unknown {
+  const { alg } = jwk
+  if (alg === 'ML-DSA-44' || alg === 'ML-DSA-65') throw new TypeError('fast-jwt does not know it')
+  const key = publicKeyOf(jwk).export({ type: 'spki', format: 'pem' }).toString()
+  const rules = { algorithms: [alg], allowedIss: ISSUER, allowedAud: AUDIENCE }
+  const verifyFast = createFastVerifier({ key, cache, ...rules })
+  return (token): unknown => verifyFast(token)
 }
 
 /** README, "Verifying JWTs from any OIDC-compatible IDP" and "Loading the JWKS from file": it fetches over TLS alone. */
@@ -263,19 +264,10 @@ function maxAgeOf(lifetime: number | undefined): { cacheMaxAge?: number } {
   return lifetime === undefined ? {} : { cacheMaxAge: lifetime * 1000 }
 }
 
-function fastJwtRules({ alg }: PublicJwk) {
-  if (alg === 'ML-DSA-44' || alg === 'ML-DSA-65') throw new TypeError('fast-jwt does not know it')
-  return { algorithms: [alg], allowedIss: ISSUER, allowedAud: AUDIENCE }
-}
-
 function sync(name: string, verifyToken: (token: string) => unknown): Subject {
   return { name, isSync: true, verification: (token) => () => verifyToken(token) }
 }
 
 export function promised(name: string, verifyToken: (token: string) => Promise<unknown>): Subject {
   return { name, isSync: false, verification: (token) => () => verifyToken(token) }
-}
-
-function pemOf(jwk: PublicJwk): string {
-  return publicKeyOf(jwk).export({ type: 'spki', format: 'pem' }).toString()
 }

@@ -25,32 +25,15 @@ const TOP = 52
 // No script and no font of elsewhere: a page that shows the file as an image loads neither.
 const STYLE = `
     svg { background: #ffffff; font: 13px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif }
-    text { fill: #1f2328 }
-    .title { font-size: 16px; font-weight: 600 }
-    .quiet { fill: #59636e; font-size: 12px }
-    .rule { stroke: #d1d9e0 }
-    .now { stroke: #59636e; stroke-dasharray: 3 3 }
-    .A { fill: #0969da }
-    .B { fill: #8250df }
-    .down { fill: #818b98 }
-    .band { fill: #ffffff; font-weight: 600; font-size: 12px }
-    .request { stroke: #1f2328; stroke-width: 1.5 }
-    .accepted { fill: #1a7f37 }
-    .refused { stroke: #cf222e; stroke-width: 2; fill: none }
-    .unavailable { fill: #bc4c00 }
+    text { fill: #1f2328 } .title { font-size: 16px; font-weight: 600 } .quiet { fill: #59636e; font-size: 12px }
+    .rule { stroke: #d1d9e0 } .now { stroke: #59636e; stroke-dasharray: 3 3 }
+    .A { fill: #0969da } .B { fill: #8250df } .down { fill: #818b98 }
+    .band { fill: #ffffff; font-weight: 600; font-size: 12px } .request { stroke: #1f2328; stroke-width: 1.5 }
+    .accepted { fill: #1a7f37 } .refused { stroke: #cf222e; stroke-width: 2; fill: none } .unavailable { fill: #bc4c00 }
     @media (prefers-color-scheme: dark) {
-      svg { background: #0d1117 }
-      text { fill: #f0f6fc }
-      .quiet { fill: #9198a1 }
-      .rule { stroke: #3d444d }
-      .now { stroke: #9198a1 }
-      .A { fill: #1f6feb }
-      .B { fill: #8957e5 }
-      .down { fill: #656c76 }
-      .request { stroke: #f0f6fc }
-      .accepted { fill: #3fb950 }
-      .refused { stroke: #f85149 }
-      .unavailable { fill: #db6d28 }
+      svg { background: #0d1117 } text { fill: #f0f6fc } .quiet { fill: #9198a1 } .rule { stroke: #3d444d } .now { stroke: #9198a1 }
+      .A { fill: #1f6feb } .B { fill: #8957e5 } .down { fill: #656c76 } .request { stroke: #f0f6fc }
+      .accepted { fill: #3fb950 } .refused { stroke: #f85149 } .unavailable { fill: #db6d28 }
     }
   `
 

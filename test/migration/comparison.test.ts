@@ -7,14 +7,14 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import { tableUnder } from '../documents/markdown.ts'
-import { AFTER, peers } from '../migration/peers.ts'
-import { publishKeys } from '../migration/published-keys.ts'
+import { AFTER, peers } from './peers.ts'
+import { publishKeys } from './published-keys.ts'
 
 // The table "Why not another package" of README.md: what each package answers, and what its guard costs.
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 const { rows } = tableUnder(read('../../README.md'), 'Why not another package', 'Package')
-const costs = tableUnder(read('README.md'), 'Guarded routes', 'Framework').rows
+const costs = tableUnder(read('../bench/README.md'), 'Guarded routes', 'Framework').rows
 
 const ANSWERS = [
   'a new key behind the same `kid`',
@@ -51,25 +51,22 @@ test('the times are those of the guarded routes with 50 tokens', () => {
   }
 })
 
-describe.each<[name: string, verify: (keyUrl: string) => (token: string) => Promise<unknown>]>([
-  [
-    'jose',
-    (keyUrl) => {
-      const keySet = createRemoteJWKSet(new URL(keyUrl))
-      return async (token) => await jwtVerify(token, keySet)
-    },
-  ],
-  [
-    'aws-jwt-verify',
-    (keyUrl) => {
-      const rules = { jwksUri: keyUrl, issuer: null, audience: null }
-      // Its own fetcher takes https alone, and throws as this one does.
-      const jwksCache = new SimpleJwksCache({ fetcher: { fetch: fetchOctets } })
-      const verifier = JwtVerifier.create(rules, { jwksCache })
-      return async (token) => await verifier.verify(token)
-    },
-  ],
-])('%s, called by hand', (name, createVerify) => {
+/** Its own fetcher takes https alone, and throws as this one does. */
+const jwksCache = new SimpleJwksCache({ fetcher: { fetch: fetchOctets } })
+
+const BY_HAND: Readonly<Record<string, (keyUrl: string) => (token: string) => Promise<unknown>>> = {
+  jose(keyUrl) {
+    const keySet = createRemoteJWKSet(new URL(keyUrl))
+    return async (token) => await jwtVerify(token, keySet)
+  },
+  'aws-jwt-verify'(keyUrl) {
+    const rules = { jwksUri: keyUrl, issuer: null, audience: null }
+    const verifier = JwtVerifier.create(rules, { jwksCache })
+    return async (token) => await verifier.verify(token)
+  },
+}
+
+describe.each(Object.entries(BY_HAND))('%s, called by hand', (name, createVerify) => {
   const row = rows.find(([shown = '']) => shown.split(',')[0] === name)
 
   test('refuses the first token of a new key behind the same kid', async () => {
