@@ -27,31 +27,40 @@ const defaults = [...new Set(documentsOf().flatMap((path) => partsOf(read(path))
     const [, name = '', ...interfaces] = part.split(' ')
     return [...declarationsOf(name, ...interfaces)].flatMap(([option, { stated = '' }]) => {
       const [value] = /^(?:\d[\d_]*|true|'[^']*'|\{.*\})/.exec(stated) ?? []
-      return value === undefined || NAMED.has(option) ? [] : [[name, option, value] as const]
+      return value === undefined || NAMED.has(option)
+        ? []
+        : [[name, option, value, interfaces] as const]
     })
   })
 
 const plain = (text: string) => text.replaceAll(/(?<=\d)_(?=\d)/g, '')
 
-test.each(defaults)('%s: %s is %s by default, as its comment says', (name, option, value) => {
-  const sources = plain(
-    readAll(`packages/{${name},core}/src/**/*.ts`)
-      .join('\n')
-      .replaceAll(/\/\*\*[\s\S]*?\*\//g, ''),
-  )
-  const isObject = value.startsWith('{')
-  const pairs = isObject
-    ? [...value.matchAll(/(\w+): ([\w']+)/g)].map(
-        ([, member = '', of = '']) => [member, of] as const,
-      )
-    : [[option, value] as const]
-  for (const [member, of] of pairs)
-    expect(sources).toMatch(
-      new RegExp(
-        `\\b${member}(?:: \\w+)?(?: =| \\?\\?${isObject ? '|:' : ''}) ${plain(of)}(?!\\w)`,
-      ),
+test.each(defaults)(
+  '%s: %s is %s by default, as its comment says',
+  (name, option, value, interfaces) => {
+    const all = readAll(`packages/{${name},core}/src/**/*.ts`).map((source) =>
+      plain(source.replaceAll(/\/\*\*[\s\S]*?\*\//g, '')),
     )
-})
+    // Others may have an option of that name, with another default: what names the interface decides, if it has one.
+    const uses = new RegExp(`\\b(?:${interfaces.join('|')})\\b`)
+    const sets = new RegExp(`\\b${option}(?:: \\w+)?(?: =| \\?\\?) `)
+    const own = all.filter((source) => uses.test(source))
+    const isOwn = own.some((source) => sets.test(source))
+    const sources = (isOwn ? own : all).join('\n')
+    const isObject = value.startsWith('{')
+    const pairs = isObject
+      ? [...value.matchAll(/(\w+): ([\w']+)/g)].map(
+          ([, member = '', of = '']) => [member, of] as const,
+        )
+      : [[option, value] as const]
+    for (const [member, of] of pairs) {
+      const set = `\\b${member}(?:: \\w+)?(?: =| \\?\\?${isObject ? '|:' : ''})`
+      expect(sources).toMatch(new RegExp(`${set} ${plain(of)}(?!\\w)`))
+      if (isOwn && !isObject)
+        expect(sources).not.toMatch(new RegExp(`${set} (?!${plain(of)}\\b)\\d`))
+    }
+  },
+)
 
 test('the error codes of packages/client/README.md are those of its errors.ts, in order', () => {
   const [, union = ''] =
