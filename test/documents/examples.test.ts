@@ -190,7 +190,7 @@ ${blocksOf(read('packages/fastify/PLUGINS.md')).find((block) => block.code.inclu
     [LOGOUT, { jti: 'one', sub: 'ada' }, 204],
     [LOGOUT, { jti: 'one', sub: 'ada' }, 401],
     [EVERYWHERE, { jti: 'two', sub: 'ada' }, 204],
-    [EVERYWHERE, { jti: 'three', sub: 'ada' }, 401],
+    [EVERYWHERE, { jti: 'three', sub: 'ada', iat: now - 30 }, 401],
     [EVERYWHERE, { jti: 'four', sub: 'bob' }, 204],
   ],
   ...['introspection', 'providers'].map((folder): Row => {
