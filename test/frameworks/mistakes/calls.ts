@@ -325,6 +325,9 @@ export const ROWS: readonly Row[] = [
   ]),
   row('introspection byForm', introspection.byForm, [arg({ jwt: verifier, opaque: verifier })]),
   row('events receiveLogout', events.receiveLogout, [arg({ ...receiver, clientId: 'a' })]),
+  row('events receiveAppleEvents', events.receiveAppleEvents, [
+    arg({ keys, revocations: receiver.revocations, clientId: 'a', mapSubject: () => undefined }),
+  ]),
   row('events receiveEvents', events.receiveEvents, [
     arg({ ...receiver, audience: 'a', authorize: null }),
   ]),

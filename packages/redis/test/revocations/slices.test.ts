@@ -126,5 +126,5 @@ test('what moves from another stream is loaded by slices', async () => {
   }
   const moved = others.moveTo(index, { id: 'ours', replaces: ['theirs'], isMarked: false })
   expect(await loaded.most(moved)).toBeLessThanOrEqual(SLICE)
-  expect([total, await moved]).toEqual([MANY, { hasMoved: true, isFull: false }])
+  expect([total, await moved]).toEqual([MANY, { isLost: true, isFull: false }])
 })
