@@ -5,6 +5,8 @@ import {
   remoteKeys,
   type RemoteKeysOptions,
 } from '@portcullis/core'
+import { isJsonObject } from '@portcullis/kit/json'
+import { ownMembers } from '@portcullis/kit/options'
 
 import { checkOptions, isTextOrTexts, listOf, matching } from './options.ts'
 import { preset, type Preset } from './preset.ts'
@@ -12,11 +14,23 @@ import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of Microsoft Entra ID: of one tenant, whose issuer is known, or of many, whose keys say for whom they are.
 
-/** Where each cloud has its keys and the issuers of version 2.0, and where those of version 1.0 are. */
+/**
+ * Where each cloud has its keys and the issuers of version 2.0, where those of version 1.0 are, and its name in entries of keys: documents
+ * of one cloud have keys of others, which differ in that alone.
+ */
 const CLOUDS = {
-  global: { login: 'https://login.microsoftonline.com', first: 'https://sts.windows.net' },
-  us: { login: 'https://login.microsoftonline.us', first: 'https://sts.windows.net' },
+  global: {
+    name: 'microsoftonline.com',
+    login: 'https://login.microsoftonline.com',
+    first: 'https://sts.windows.net',
+  },
+  us: {
+    name: 'microsoftonline.us',
+    login: 'https://login.microsoftonline.us',
+    first: 'https://sts.windows.net',
+  },
   china: {
+    name: 'partner.microsoftonline.cn',
     login: 'https://login.partner.microsoftonline.cn',
     first: 'https://sts.chinacloudapi.cn',
   },
@@ -36,6 +50,7 @@ const isTenant = matching(
 
 /** What tells the keys and the issuer of some tokens from those of others. */
 interface Place {
+  readonly name: string
   readonly login: string
   readonly first: string
   readonly isFirst: boolean
@@ -76,13 +91,14 @@ export function entra(
   const { audience, version = '2.0', cloud = 'global', appKeys, requiredClaims, keys } = checked
   const isFirst = version === '1.0'
   const place: Place = { ...CLOUDS[cloud], isFirst, app: appKeys }
+  const ofCloud = withRules(keysOptions, { cloud_instance_name: place.name })
   return preset(
     'entra',
     { requiredClaims, keys },
     {
       ...(checked.tenant === undefined
-        ? ofTenants(checked, place, keysOptions)
-        : ofTenant(checked.tenant, place, keysOptions)),
+        ? ofTenants(checked, place, ofCloud)
+        : ofTenant(checked.tenant, place, ofCloud)),
       audience,
       algorithms: ['RS256'],
       // The id of the client, which an ID token has in `aud` alone: often that of the API itself.
@@ -103,6 +119,15 @@ function checkTogether({ tenant, tenants, appKeys, rolesAssignedBy }: ProviderOp
   if (rolesAssignedBy !== undefined && tenants !== 'any') {
     throw new TypeError("entra: rolesAssignedBy is for tenants: 'any' alone")
   }
+}
+
+/** Those of the caller stay beside them; what is no object is refused by the key source. */
+function withRules(
+  keysOptions: RemoteKeysOptions,
+  rules: NonNullable<RemoteKeysOptions['ifStated']>,
+): RemoteKeysOptions {
+  const { ifStated = {}, ...others } = ownMembers(keysOptions)
+  return { ...others, ifStated: isJsonObject(ifStated) ? { ...ifStated, ...rules } : ifStated }
 }
 
 interface Trusted {

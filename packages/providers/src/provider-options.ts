@@ -76,7 +76,8 @@ export interface ProviderOptions {
      */
     version?: '1.0' | '2.0' | undefined
     /**
-     * The cloud in which the API is registered: that of the US government, or that of China.
+     * The cloud in which the API is registered: that of the US government, or that of China. Keys that are of another one by their
+     * `cloud_instance_name` prove nothing; `keys` of your own need `ifStated` for that.
      * @default 'global'
      */
     cloud?: 'global' | 'us' | 'china' | undefined

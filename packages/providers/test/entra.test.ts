@@ -35,13 +35,19 @@ const [organizations, next, personal, government, silent] = await Promise.all([
   signer(),
 ])
 
-const entry = ({ publicJwk }: TestIssuer, issuer?: string) => ({ ...publicJwk, issuer })
+const GLOBAL = 'microsoftonline.com'
+const US = 'microsoftonline.us'
 
-/** As the document of the global cloud is, and one key whose entry says nothing. */
+const entry = ({ publicJwk }: TestIssuer, issuer?: string, cloud?: string) => {
+  const { alg: _, ...jwk } = publicJwk
+  return { ...jwk, issuer, cloud_instance_name: cloud }
+}
+
+/** As the document of the global cloud is: the name of the cloud alone tells the keys of another one. And one key whose entry says nothing. */
 const KEYS: readonly object[] = [
-  entry(organizations, `${LOGIN}/{tenantid}/v2.0`),
-  entry(personal, `${LOGIN}/${PERSONAL}/v2.0`),
-  entry(government, 'https://login.microsoftonline.us/{tenantid}/v2.0'),
+  entry(organizations, `${LOGIN}/{tenantid}/v2.0`, GLOBAL),
+  entry(personal, `${LOGIN}/${PERSONAL}/v2.0`, GLOBAL),
+  entry(government, `${LOGIN}/{tenantid}/v2.0`, US),
   entry(silent),
 ]
 
@@ -68,10 +74,12 @@ function world(options: Options, keysOptions: RemoteKeysOptions = {}) {
       clock,
       async fetch(url) {
         served.asked.push(url)
+        if (served.isDown) return await Promise.resolve(new Response(null, { status: 500 }))
+        const [issuer = '', rest] = url.split('/.well-known/')
         return await Promise.resolve(
-          served.isDown
-            ? new Response(null, { status: 500 })
-            : Response.json({ keys: served.keys }),
+          rest === undefined
+            ? Response.json({ keys: served.keys })
+            : Response.json({ issuer, jwks_uri: `${LOGIN}/${ADA}/discovery/v2.0/keys` }),
         )
       },
       ...keysOptions,
@@ -122,7 +130,7 @@ describe('who may be mistaken for whom', () => {
       any,
       ADA,
       { by: government, claims: { iss: `https://login.microsoftonline.us/${ADA}/v2.0` } },
-      'issuer',
+      'unknown_key',
     ],
     ['a key whose entry has no issuer', any, ADA, { by: silent }, 'unknown_key'],
     ['a key that is not published', any, ADA, { by: next }, 'unknown_key'],
@@ -177,6 +185,68 @@ describe('who may be mistaken for whom', () => {
   })
 })
 
+describe('keys of another cloud in the document of this one', () => {
+  const oneTenant: Options = { tenant: ADA }
+  const ownKeys: Options = { tenant: ADA, appKeys: API }
+
+  test.each<[string, Options, Made]>([
+    ['of any tenant', any, {}],
+    ['of any tenant, version 1.0', old, asFirst(ADA)],
+    ['of tenants that are listed', listed, {}],
+    ['of one tenant', oneTenant, {}],
+    ['of one tenant, version 1.0', { ...oneTenant, version: '1.0' }, asFirst(ADA)],
+    ['of an application', ownKeys, {}],
+    ['of an application, version 1.0', { ...ownKeys, version: '1.0' }, asFirst(ADA)],
+  ])('prove nothing: tokens %s', async (_, options, made) => {
+    const { verdict } = world(options)
+    expect(await verdict(await tokenOf(ADA, made))).toBe('accepted')
+    expect(await verdict(await tokenOf(ADA, { ...made, by: government }))).toBe('unknown_key')
+  })
+
+  test.each<['us' | 'china', string, string]>([
+    ['us', 'https://login.microsoftonline.us', US],
+    ['china', 'https://login.partner.microsoftonline.cn', 'partner.microsoftonline.cn'],
+  ])('are those of the global cloud where %s is stated', async (cloud, login, name) => {
+    const issuer = `${login}/${ADA}/v2.0`
+    const { served, verdict } = world({ tenants: 'any', cloud })
+    const template = `${login}/{tenantid}/v2.0`
+    served.keys = [entry(government, template, name), entry(organizations, template, GLOBAL)]
+    const claims = { iss: issuer }
+    expect(await verdict(await tokenOf(ADA, { by: government, claims }))).toBe('accepted')
+    expect(await verdict(await tokenOf(ADA, { claims }))).toBe('unknown_key')
+  })
+
+  test('a refusal says which cloud was expected', async () => {
+    const { verifier } = world(any)
+    const refusal = verifier.verify(await tokenOf(ADA, { by: government }))
+    await expect(refusal).rejects.toMatchObject({
+      detail: expect.stringContaining(
+        'cannot be used: cloud_instance_name is not microsoftonline.com',
+      ) as unknown,
+    })
+  })
+
+  test('prove nothing either after a start from a snapshot that was saved without a look at clouds', async () => {
+    const { served, preset, verdict } = world(any)
+    expect(await verdict(await tokenOf(ADA))).toBe('accepted')
+    expect(served.asked).toHaveLength(1)
+    const { ifStated, ...saved } = preset.keys.toSnapshot() as KeysSnapshot
+    expect(ifStated).toEqual([['cloud_instance_name', [GLOBAL]]])
+    const started = world(any, { snapshot: saved })
+    started.served.isDown = true
+    expect(await started.verdict(await tokenOf(ADA))).not.toBe('accepted')
+  })
+
+  test('the options of the keys can add to the cloud, and cannot change it', async () => {
+    const ifStated = { cloud_instance_name: US, x5t: 'none' }
+    const { served, verdict } = world(any, { ifStated })
+    served.keys = [...KEYS, { ...entry(next, second('{tenantid}'), GLOBAL), x5t: 'other' }]
+    expect(await verdict(await tokenOf(ADA))).toBe('accepted')
+    expect(await verdict(await tokenOf(ADA, { by: government }))).toBe('unknown_key')
+    expect(await verdict(await tokenOf(ADA, { by: next }))).toBe('unknown_key')
+  })
+})
+
 test('both versions of any tenant, by a function of byIssuer', async () => {
   const [one, two] = [world(old), world(any)]
   const verifier = byIssuer((iss) => (iss.endsWith('/v2.0') ? two.verifier : one.verifier))
@@ -202,6 +272,7 @@ describe('ENTRA-TENANTS.md', () => {
     [any, PERSONAL, { by: personal }],
     [listed, EVE, {}],
     [any, ADA, { by: silent }],
+    [any, ADA, { by: government }],
     [any, ADA, { by: next }],
   ]
 

@@ -20,7 +20,7 @@ import {
   unknownKind,
 } from '../algorithms/algorithms.ts'
 import { hasMlDsa, NO_ML_DSA } from '../algorithms/ml-dsa.ts'
-import type { EntryRules } from './entry-rules.ts'
+import { contradicted, type EntryRules } from './entry-rules.ts'
 import { jwkInput } from './jwk-input.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'
@@ -35,6 +35,8 @@ export function readJwk(
   entryRules: EntryRules = {},
   isMlDsaThere: () => boolean = hasMlDsa,
 ): VerificationKey | string {
+  const other = contradicted(jwk, own(entryRules, 'ifStated'))
+  if (other !== undefined) return mismatch(other[0], valueOf(jwk, other[0]), other[1])
   const purpose = purposeOf(jwk, entryRules)
   if (typeof purpose === 'string') return purpose
   const { rows, stated } = purpose

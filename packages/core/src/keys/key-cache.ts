@@ -31,7 +31,13 @@ import {
   untilNextAttempt,
   waitingCallerStep,
 } from './rotation.ts'
-import { beginWith, type KeysSnapshot, type SavedKeys, snapshotOf } from './snapshot.ts'
+import {
+  beginWith,
+  type KeysSnapshot,
+  type SavedKeys,
+  snapshotOf,
+  type SnapshotOrigin,
+} from './snapshot.ts'
 import { type Asking, createSuspect } from './suspect.ts'
 
 // The cache behind `remoteKeys` and `discoverKeys`: one state, and one attempt to fetch at a time. `rotation.ts` decides, this file acts.
@@ -56,10 +62,8 @@ export interface RemoteKeys extends KeySource {
 }
 
 /** How a cache treats its document. Times are seconds. */
-export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
+export interface CacheOptions extends Omit<RotationPolicy, 'spread'>, SnapshotOrigin {
   readonly clock: Clock
-  /** Where the keys come from: a key URL or an issuer. Developers are shown its origin. */
-  readonly url: string
   /** What a snapshot has, or why it is not used. */
   readonly saved?: SavedKeys | string | undefined
   /** Of the runtime; by default it is asked. */
@@ -75,7 +79,7 @@ export const WITHOUT_KEYS: WaitingRefusals = {
 /** The cache over any way to load a key document. @param random From 0 to 1: what spreads a fleet, and what a simulation repeats. */
 export function followKeys(
   load: Load,
-  { clock, url, saved, endsWithRequest, ...options }: CacheOptions,
+  { clock, url, ifStated, saved, endsWithRequest, ...options }: CacheOptions,
   random: () => number = Math.random,
 ): RemoteKeys {
   const policy: RotationPolicy = { ...options, spread: random() }
@@ -189,7 +193,7 @@ export function followKeys(
     suspect: createSuspect(cache, room),
     refresh,
     status,
-    toSnapshot: () => snapshotOf(state.ring, url, now(), policy),
+    toSnapshot: () => snapshotOf(state.ring, { url, ifStated }, now(), policy),
   })
   if (beginning.snapshot !== undefined) {
     // A little later: who subscribes once there is a source hears of it, too.

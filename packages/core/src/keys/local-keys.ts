@@ -7,7 +7,7 @@ import type { JSONWebKeySet, JWK } from 'jose'
 import { algorithmNamesOf, isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
 import { kindOf } from '../refusal/text.ts'
-import { type EntryRules, isKeyUse } from './entry-rules.ts'
+import { type EntryRules, isIfStated, isKeyUse, statedRulesOf } from './entry-rules.ts'
 import { explained, readKeyDocument } from './key-document.ts'
 import { type KeySource, keySource, type VerificationKey } from './key-source.ts'
 
@@ -26,6 +26,11 @@ export interface LocalKeysOptions {
    * @default 'sig'
    */
   use?: 'sig' | 'jwt-svid' | undefined
+  /**
+   * What members of a key must be where it states them, such as `{ cloud_instance_name: 'microsoftonline.com' }`: a key that says
+   * something else is ignored. A list has several values, any of which is good.
+   */
+  ifStated?: Readonly<Record<string, string | readonly string[]>> | undefined
 }
 
 /**
@@ -72,10 +77,15 @@ export function readEntry(
 }
 
 function entryRulesOf(factory: string, options: LocalKeysOptions): EntryRules {
-  checkOptions(factory, options, { algorithmNames: isAlgorithmNames, use: isKeyUse })
+  checkOptions(factory, options, {
+    algorithmNames: isAlgorithmNames,
+    use: isKeyUse,
+    ifStated: isIfStated,
+  })
   return {
     algorithmNames: algorithmNamesOf(own(options, 'algorithmNames')),
     use: own(options, 'use'),
+    ifStated: statedRulesOf(own(options, 'ifStated')),
   }
 }
 

@@ -19,7 +19,7 @@ import { type Clock, systemClock } from '@portcullis/kit/time'
 
 import { algorithmNamesOf, isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
-import { type EntryRules, isKeyUse } from './entry-rules.ts'
+import { type EntryRules, isIfStated, isKeyUse, statedRulesOf } from './entry-rules.ts'
 import type { CacheOptions } from './key-cache.ts'
 import { type KeysSnapshot, readSnapshot } from './snapshot.ts'
 
@@ -71,6 +71,11 @@ export interface RemoteKeysOptions {
    */
   use?: 'sig' | 'jwt-svid' | undefined
   /**
+   * What members of an entry must be where it states them, such as `{ cloud_instance_name: 'microsoftonline.com' }`: an entry that says
+   * something else is ignored. A list has several values, any of which is good.
+   */
+  ifStated?: Readonly<Record<string, string | readonly string[]>> | undefined
+  /**
    * Permits `http:` to other machines. Somebody who controls the network then controls the keys.
    * @default false
    */
@@ -78,7 +83,7 @@ export interface RemoteKeysOptions {
   /**
    * What `keys.toSnapshot()` returned, in this process or an earlier one: the keys to start with. Their age counts from the
    * fetch that the snapshot records. The first request starts a fetch. It waits for that only if the keys are older than
-   * `maxAge` and `staleWhileRevalidate` together. A snapshot that is too old, from the future, of another URL or damaged is
+   * `maxAge` and `staleWhileRevalidate` together. A snapshot that is too old, from the future, of another URL or other `ifStated`, or damaged is
    * ignored; `status().snapshot` and `portcullis:keys` say so.
    */
   snapshot?: KeysSnapshot | null | undefined
@@ -113,6 +118,7 @@ export function checkRemoteKeysOptions(
     timeout: seconds(0.1, 60),
     algorithmNames: isAlgorithmNames,
     use: isKeyUse,
+    ifStated: isIfStated,
     allowInsecure: isBoolean,
     snapshot: isSnapshot,
     fetch: isFunction,
@@ -131,10 +137,15 @@ export function checkRemoteKeysOptions(
     clock = systemClock,
     algorithmNames,
     use = 'sig',
+    ifStated,
     snapshot,
   } = ownMembers(options)
   const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
-  const entryRules = { algorithmNames: algorithmNamesOf(algorithmNames), use }
+  const entryRules = {
+    algorithmNames: algorithmNamesOf(algorithmNames),
+    use,
+    ifStated: statedRulesOf(ifStated),
+  }
   const retry = createRetry()
   return {
     allowInsecure,
@@ -144,6 +155,7 @@ export function checkRemoteKeysOptions(
     cacheOf: (url) => ({
       ...cache,
       url,
+      ifStated: entryRules.ifStated,
       saved: snapshot ? readSnapshot(snapshot, url, entryRules) : undefined,
     }),
   }

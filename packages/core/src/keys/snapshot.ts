@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
+import { own } from '@portcullis/kit/options'
 import type { Instant } from '@portcullis/kit/time'
 
 import { type CacheState, INITIAL_STATE } from './cache-state.ts'
-import type { EntryRules } from './entry-rules.ts'
+import type { EntryRules, StatedRules } from './entry-rules.ts'
 import { type KeyDocument, readUsableKeys } from './key-document.ts'
 import { valueOf } from './key-material.ts'
 import type { VerificationKey } from './key-source.ts'
@@ -22,6 +23,8 @@ export interface KeysSnapshot {
   readonly fetchedAt: number
   /** How long the answer said that it may be cached, if it did. Seconds. */
   readonly freshnessLifetime?: number
+  /** The `ifStated` by which the entries were chosen, if there was one: what else those stated is not kept. */
+  readonly ifStated?: readonly (readonly [name: string, values: readonly string[]])[]
   /** One JWK, or a JWK set, with public members only. */
   readonly document: JsonObject
 }
@@ -40,6 +43,10 @@ export function readSnapshot(
   if (!isJsonObject(snapshot)) return 'it is no object'
   if (member(snapshot, 'version') !== 1) return 'its version is not 1'
   if (member(snapshot, 'url') !== url) return 'it is of another URL'
+  const ifStated = own(entryRules, 'ifStated')
+  if (JSON.stringify(valueOf(snapshot, 'ifStated')) !== JSON.stringify(ifStated)) {
+    return 'its entries were chosen by another ifStated'
+  }
   const fetchedAt = member(snapshot, 'fetchedAt')
   if (!isSeconds(fetchedAt)) return 'its fetchedAt is no number of seconds'
   const freshnessLifetime = valueOf(snapshot, 'freshnessLifetime')
@@ -90,10 +97,16 @@ function ringOf(
   return freshness(ring, now, policy) === 'empty' ? 'it is too old' : ring
 }
 
+export interface SnapshotOrigin {
+  /** A key URL or an issuer. Developers are shown its origin. */
+  readonly url: string
+  readonly ifStated?: StatedRules | undefined
+}
+
 /** The keys of the document, without those that only `overlap` keeps. @returns `undefined` if nobody may use the ring any more. */
 export function snapshotOf(
   ring: FetchedRing | undefined,
-  url: string,
+  { url, ifStated }: SnapshotOrigin,
   now: Instant,
   policy: RotationPolicy,
 ): KeysSnapshot | undefined {
@@ -106,6 +119,7 @@ export function snapshotOf(
     url,
     fetchedAt: wallTimeOf(ring.fetchedAt, now),
     ...(freshnessLifetime === undefined ? {} : { freshnessLifetime }),
+    ...(ifStated === undefined ? {} : { ifStated }),
     document: bare && first !== undefined ? first : { keys: jwks },
   }
 }

@@ -5,13 +5,16 @@ import {
   type JsonWebKey,
 } from 'node:crypto'
 
-import { calculateJwkThumbprint } from 'jose'
+import { calculateJwkThumbprint, type JWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import type { AlgorithmNames } from '../../src/algorithms/accepted-algorithms.ts'
 import { type Algorithm, ALGORITHMS } from '../../src/algorithms/algorithms.ts'
+import { statedRulesOf } from '../../src/keys/entry-rules.ts'
 import { readJwk } from '../../src/keys/jwk.ts'
 import { readKeyDocument } from '../../src/keys/key-document.ts'
+import { localKeys } from '../../src/keys/local-keys.ts'
+import { remoteKeys } from '../../src/keys/remote-keys.ts'
 import { mlDsaPair } from './ml-dsa-pair.ts'
 
 const rsaPair = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -581,6 +584,52 @@ describe('a key of ML-DSA', () => {
     const names: AlgorithmNames = new Map([['MLDSA44', 'ML-DSA-44']])
     const key = readJwk({ ...mlDsa44, alg: 'MLDSA44' }, { algorithmNames: names }, isThere)
     expect(key).toMatchObject({ thumbprint: thumbprintsOf(mlDsa44)[0] })
+  })
+})
+
+describe('what a member must be where an entry states it', () => {
+  const rules = statedRulesOf({ cloud: 'one', issuer: ['b', 'a'] })
+
+  test.each<[entry: object, reason: string | undefined]>([
+    [{}, undefined],
+    [{ cloud: 'one' }, undefined],
+    [{ cloud: 'one', issuer: 'a' }, undefined],
+    [{ issuer: 'b' }, undefined],
+    [{ cloud: null }, undefined],
+    [{ cloud: 'two' }, 'cloud (two) is not one'],
+    [{ cloud: 'One' }, 'cloud (One) is not one'],
+    [{ cloud: '' }, 'cloud is not one'],
+    [{ cloud: ['one'] }, 'cloud is not one'],
+    [{ cloud: 7 }, 'cloud is not one'],
+    [{ cloud: 'one', issuer: 'c' }, 'issuer (c) is not a or b'],
+    [{ issuer: 'https://somebody.example' }, 'issuer is not a or b'],
+    [Object.create({ cloud: 'two' }) as object, undefined],
+  ])('%j: %s', (entry, reason) => {
+    const read = readKeyDocument({ keys: [{ ...p256, ...entry }] }, { ifStated: rules })
+    expect(read?.skipped.entries.map((each) => each.reason)).toEqual(
+      reason === undefined ? [] : [reason],
+    )
+  })
+
+  test('a rule that pollutes Object.prototype is none', () => {
+    const inherited = Object.create({ ifStated: rules }) as object
+    expect(readKeyDocument({ keys: [{ ...p256, cloud: 'two' }] }, inherited)?.keys).toHaveLength(1)
+  })
+
+  test.each([['one'], [null], [{ cloud: 7 }], [{ cloud: [] }], [{ cloud: '' }], [['cloud']]])(
+    'is a mistake at start-up: %j',
+    (ifStated) => {
+      const options = { ifStated } as object
+      const complaint = 'ifStated must be an object with the value of each member'
+      expect(() => localKeys(p256 as JWK, options)).toThrow(complaint)
+      expect(() => remoteKeys('https://id.example/keys', options)).toThrow(complaint)
+    },
+  )
+
+  test('counts for keys of the program as well', () => {
+    const jwk = { ...p256, cloud: 'two' } as JWK
+    expect(() => localKeys(jwk, { ifStated: { cloud: 'one' } })).toThrow('cloud (two) is not one')
+    expect(() => localKeys(jwk, { ifStated: { cloud: ['one', 'two'] } })).not.toThrow()
   })
 })
 

@@ -77,6 +77,27 @@ describe('toSnapshot', () => {
     expect(unstated.keys.status().thumbprints).toEqual([])
   })
 
+  test('what its entries had to state: a source that wants something else takes none of them', async () => {
+    const ifStated = { cloud: ['two', 'one'], issuer: 'a' }
+    const document = { keys: [{ ...A.publicJwk, cloud: 'one' }] }
+    const snapshot = await saved(document, { ifStated })
+    expect(snapshot.ifStated).toEqual([
+      ['cloud', ['one', 'two']],
+      ['issuer', ['a']],
+    ])
+    const same = { issuer: 'a', cloud: ['one', 'two', 'one'] }
+    const again = await startAfter(0, snapshot, { ifStated: same })
+    expect(again.keys.status().thumbprints).toHaveLength(1)
+    expect(again.keys.toSnapshot()).toEqual(snapshot)
+    const others = [undefined, { cloud: 'one' }, { ...same, issuer: 'b' }]
+    for (const other of others) {
+      const { keys } = await startAfter(0, snapshot, { ifStated: other })
+      expect(keys.status().thumbprints).toEqual([])
+    }
+    const unstated = await startAfter(0, await saved(document), { ifStated })
+    expect(unstated.keys.status().thumbprints).toEqual([])
+  })
+
   test('entries of one key for two algorithms stay two, and only what was stated is', async () => {
     const { kty, n, e } = A.publicJwk
     const { alg: _, ...curve } = ecIssuer.publicJwk
