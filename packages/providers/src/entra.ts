@@ -138,6 +138,8 @@ interface Trusted {
 function ofTenant(tenant: string, place: Place, keysOptions: RemoteKeysOptions): Trusted {
   const { login, isFirst, app } = place
   const issuer = issuerOf(place, tenant)
+  // The document of a tenant has keys for others as well, such as those of personal accounts.
+  const ofIssuer = withRules(keysOptions, { issuer: [issuer, issuerOf(place, '{tenantid}')] })
   // The metadata of version 1.0 are at another origin than the issuer that they name, and no metadata name the keys of an application.
   const keys =
     isFirst || app !== undefined
@@ -145,7 +147,7 @@ function ofTenant(tenant: string, place: Place, keysOptions: RemoteKeysOptions):
           keyUrl(`${login}/${tenant}/discovery/${isFirst ? '' : 'v2.0/'}keys`, app),
           keysOptions,
         )
-      : discoverKeys(issuer, keysOptions)
+      : discoverKeys(issuer, ofIssuer)
   return { keys, issuer }
 }
 

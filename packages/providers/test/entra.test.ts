@@ -247,6 +247,21 @@ describe('keys of another cloud in the document of this one', () => {
   })
 })
 
+describe('of one tenant, the key', () => {
+  test.each<[string, Options, string | undefined, string]>([
+    ['for this tenant counts', {}, second(ADA), 'accepted'],
+    ['for all tenants counts', {}, second('{tenantid}'), 'accepted'],
+    ['whose entry says nothing counts', {}, undefined, 'accepted'],
+    ['for personal accounts proves nothing', {}, second(PERSONAL), 'unknown_key'],
+    ['for another tenant proves nothing', {}, second(EVE), 'unknown_key'],
+    ['of an application counts', { appKeys: API }, undefined, 'accepted'],
+  ])('%s', async (_, options, issuer, expected) => {
+    const { served, verdict } = world({ tenant: ADA, ...options })
+    served.keys = [...KEYS, entry(next, issuer, GLOBAL)]
+    expect(await verdict(await tokenOf(ADA, { by: next }))).toBe(expected)
+  })
+})
+
 test('both versions of any tenant, by a function of byIssuer', async () => {
   const [one, two] = [world(old), world(any)]
   const verifier = byIssuer((iss) => (iss.endsWith('/v2.0') ? two.verifier : one.verifier))
