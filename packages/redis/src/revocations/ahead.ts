@@ -10,7 +10,8 @@ import { createListeners } from '@portcullis/kit/report'
 
 import type { StreamEntry } from '../store/stream-replies.ts'
 import { isSameRecord } from './comparison.ts'
-import { fill, type Moved } from './filling.ts'
+import { fill } from './filling.ts'
+import { MOST, type Ours } from './ours.ts'
 import type { Batch } from './replica-state.ts'
 
 // What was read between two reports: an answer to XREAD does not say of which stream it is, and the key may have become another one's
@@ -26,8 +27,8 @@ export interface Ahead {
   settle(entries: readonly StreamEntry[]): void
   /** What was taken so far was read over another connection: a fail-over may have ended that, and lost it. */
   reconnected(): void
-  /** Whatever no report has brought goes on to count there; it is lost if it is of a former connection. Over one, another stream had the key for a moment. */
-  moveTo(index: LocalRevocations): Moved
+  /** Whatever no report has brought is ours from now on. @returns Whether the stream lacks it: over one connection, another stream had the key for a moment. */
+  moveTo(ours: Pick<Ours, 'take'>): boolean
 }
 
 /** @param index Of what the stream that is followed has revoked, by its reports. @param max Of its entries. */
@@ -72,12 +73,14 @@ export function createAhead(index: LocalRevocations, max: number, clock: Clock):
     reconnected() {
       isElsewhere = true
     },
-    moveTo(known) {
-      const { isFull } = fill(known, [...taken.values()])
+    moveTo(ours) {
+      const left = localRevocations({ max: MOST, clock })
+      fill(left, [...taken.values()])
+      ours.take([...left.entries()])
       const isLost = isElsewhere && taken.size > 0
       taken.clear()
       ahead = undefined
-      return { isFull, isLost }
+      return isLost
     },
   }
 }

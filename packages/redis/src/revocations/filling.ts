@@ -38,11 +38,3 @@ function load(
     return [revoked.slice(0, half), revoked.slice(half)].flatMap((part) => load(index, part))
   }
 }
-
-/** What goes on to count in the index. */
-export interface Moved {
-  /** There was no room for all of it. */
-  readonly isFull: boolean
-  /** Some of it lacks in the stream that is followed. */
-  readonly isLost: boolean
-}

@@ -9,7 +9,8 @@ import { createListeners } from '@portcullis/kit/report'
 
 import type { Identity } from '../store/record.ts'
 import type { StreamEntry } from '../store/stream-replies.ts'
-import { fill, type Moved } from './filling.ts'
+import { fill } from './filling.ts'
+import type { Ours } from './ours.ts'
 import type { Batch } from './replica-state.ts'
 import { slicesOf } from './slices.ts'
 
@@ -24,8 +25,8 @@ export interface Others {
   subscribe(listener: () => void): () => void
   /** @param identity Of the stream that has the entries. */
   take(identity: Identity, entries: readonly StreamEntry[]): Batch
-  /** What was revoked in streams that the followed one replaces goes on to count there, but for what it has no room for, which is still refused here. */
-  moveTo(index: Pick<LocalRevocations, 'load'>, followed: Identity): Promise<Moved>
+  /** What was revoked in streams that the followed one replaces is ours from now on. @returns Whether something was. */
+  moveTo(ours: Pick<Ours, 'take'>, followed: Identity): Promise<boolean>
 }
 
 interface Other {
@@ -78,18 +79,17 @@ export function createOthers(max: number, clock: Clock): Others {
       for (const other of streams.values()) size += other.revoked.size
       return size < max ? fill(revoked, entries) : FULL
     },
-    async moveTo(index, followed) {
+    async moveTo(ours, followed) {
       revokedBy(followed)
-      let isFull = false
-      let isLost = false
+      let hasMoved = false
       for (const id of withReplaced(followed, streams)) {
         const other = streams.get(id)
         if (other === undefined || other.revoked.size === 0) continue
-        isLost = true
-        if (await hasLoaded(index, other.revoked)) streams.set(id, { ...other, revoked: begin() })
-        else isFull = true
+        for await (const slice of slicesOf(other.revoked.entries())) ours.take(slice)
+        streams.set(id, { ...other, revoked: begin() })
+        hasMoved = true
       }
-      return { isLost, isFull }
+      return hasMoved
     },
   }
 }
@@ -107,17 +107,4 @@ function withReplaced(
     for (const former of streams.get(each)?.replaces ?? []) found.add(former)
   }
   return found
-}
-
-/** Whether there was room for all of it. */
-async function hasLoaded(
-  index: Pick<LocalRevocations, 'load'>,
-  revoked: LocalRevocations,
-): Promise<boolean> {
-  try {
-    for await (const slice of slicesOf(revoked.entries())) index.load(slice)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -27,6 +27,7 @@ import {
   type RedisRevocationsSettings,
 } from './options.ts'
 import { createOthers } from './others.ts'
+import { createOurs } from './ours.ts'
 import { startReading } from './reader.ts'
 import { readiness, wordOf } from './readiness.ts'
 import { afterFailure } from './replica-state.ts'
@@ -108,7 +109,8 @@ export function replicatedRevocations(
   const index = localRevocations({ max, clock })
   const others = createOthers(max, clock)
   const ahead = createAhead(index, max, clock)
-  const known = [index, others, ahead]
+  const ours = createOurs(index, max, clock)
+  const known = [index, ours, others, ahead]
   const writer = createWriter(connect, stream, clock, acknowledge?.replicas ?? 0)
   const acknowledged = createAcknowledged()
   const record = createRecorder(writer, index, ahead.hasRoomFor, failed, onAppended)
@@ -218,13 +220,13 @@ export function replicatedRevocations(
     [Symbol.asyncDispose]: close,
   })
 
-  const parts = { index, clock, maxStaleness, random, state: () => state, replace }
+  const parts = { ours, clock, maxStaleness, random, state: () => state, replace }
   const writeBack = createWriteBack({ ...parts, connect, key: stream, process, onAppended })
   const { read: onRead, look } = acknowledged
   const endReading = startReading(
     connect,
     stream,
-    { ...parts, others, ahead, page, name, onRead, look, onLoad, onFull },
+    { ...parts, index, others, ahead, page, name, onRead, look, onLoad, onFull },
     failed,
   )
   return revocations

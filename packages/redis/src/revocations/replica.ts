@@ -9,7 +9,7 @@ import type { Stream } from '../store/stream.ts'
 import { earlierOf } from '../store/time.ts'
 import type { Ahead } from './ahead.ts'
 import type { LoadTrigger } from './diagnostics.ts'
-import { fill, type Moved } from './filling.ts'
+import { fill } from './filling.ts'
 import {
   adopt,
   type FollowStep,
@@ -18,6 +18,7 @@ import {
   type ReplicaState,
 } from './following.ts'
 import type { Others } from './others.ts'
+import type { Ours } from './ours.ts'
 import { wordAtParting } from './readiness.ts'
 import {
   afterAbsence,
@@ -37,6 +38,8 @@ const ATTEMPTS = 3
 
 export interface Replica {
   readonly index: LocalRevocations
+  /** The same, and what it has no room for. */
+  readonly ours: Ours
   readonly others: Others
   readonly ahead: Ahead
   readonly clock: Clock
@@ -99,14 +102,14 @@ async function readNext(
   const { info } = step
   const { entries } = report
   const batch = takeUp(replica, entries, report.identity)
-  const left = settle(replica, entries, count)
+  const isLost = settle(replica, entries, count)
   const before = replica.state()
   // What a primary says that is none any more is worth as much as what sentinels last said of it.
   const asOf = earlierOf(askedAt, stream.confirmedAt())
   const reported = afterReport(before, position, report, { info, askedAt, asOf }, batch)
   const isLacking = reported.position?.reported.unread === 0 && replica.look(askedAt)
-  const next = isLacking || left.isLost ? afterLoss(reported) : reported
-  const isFull = batch.isFull || left.isFull
+  const next = isLacking || isLost ? afterLoss(reported) : reported
+  const isFull = batch.isFull || replica.ours.isFull
   take(replica, next, info, isFull && before.shortage === undefined)
   if (entries.length < count) {
     const end = askedAt.monotonic + pacing(maxStaleness).heartbeat
@@ -159,16 +162,18 @@ async function readAll(
   })
   if (typeof reading === 'string') return reading
   // What this stream has not is of the one before: it may be in nobody else's hands.
-  const moved = [replica.ahead.moveTo(replica.index), await moveOthers(replica, reading.identity)]
+  const { ours } = replica
+  await ours.retry()
+  const moved = [replica.ahead.moveTo(ours), await moveOthers(replica, reading.identity)]
   const took = clock.monotonic() - began.monotonic
-  const isLost = moved.some((each) => each.isLost)
+  const isLost = moved.includes(true)
   const load = { trigger, word, knew, isLost, began, took }
   const next = afterLoad(replica.state(), reading, load, batches)
   take(
     replica,
     next,
     reading.info,
-    [...moved, ...batches].some(({ isFull }) => isFull),
+    [ours, ...batches].some(({ isFull }) => isFull),
   )
   replica.onLoad(trigger, reading.count, took)
   return 'whole'
@@ -198,18 +203,16 @@ function otherIn({ state }: Replica, identity: Identity | undefined): Identity |
   return adopt(state().identity, identity).store === 'replaced' ? identity : undefined
 }
 
-async function moveOthers(replica: Replica, identity: Identity | undefined): Promise<Moved> {
+async function moveOthers(replica: Replica, identity: Identity | undefined): Promise<boolean> {
   const isOurs = identity !== undefined && otherIn(replica, identity) === undefined
-  return isOurs ? await replica.others.moveTo(replica.index, identity) : NOTHING_MOVED
+  return isOurs && (await replica.others.moveTo(replica.ours, identity))
 }
 
 /**
  * What was read ahead and is not in the stream, although nothing was missed, was a former primary's, or another stream's that was there for
  * less than a heartbeat. It counts as ours: to forget what a former primary had would be worse.
  */
-function settle({ ahead, index }: Replica, entries: readonly StreamEntry[], count: number): Moved {
+function settle({ ahead, ours }: Replica, entries: readonly StreamEntry[], count: number): boolean {
   ahead.settle(entries)
-  return entries.length < count ? ahead.moveTo(index) : NOTHING_MOVED
+  return entries.length < count && ahead.moveTo(ours)
 }
-
-const NOTHING_MOVED: Moved = { isFull: false, isLost: false }

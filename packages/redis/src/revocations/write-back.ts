@@ -17,6 +17,7 @@ import { hasSteppedBack, hasVanished } from './comparison.ts'
 import type { RevocationsMessage } from './diagnostics.ts'
 import { fill } from './filling.ts'
 import type { ReplicaState } from './following.ts'
+import { MOST, type Ours } from './ours.ts'
 import { afterWriteBack, afterWriteFailure } from './replica-state.ts'
 import { CLOCK_DIFFERENCE, isOwed, lackingFrom } from './restoring.ts'
 import { allOf } from './slices.ts'
@@ -26,7 +27,8 @@ import { allOf } from './slices.ts'
 export interface WriteBackParts {
   readonly connect: Connect
   readonly key: string
-  readonly index: Pick<LocalRevocations, 'entries'>
+  /** What this process knows. */
+  readonly ours: Pick<Ours, 'entries'>
   readonly clock: Clock
   readonly maxStaleness: number
   /** The name of this process. */
@@ -46,8 +48,6 @@ export interface WriteBackParts {
 const READ = 2000
 /** Seconds, of each answer. */
 const TIMEOUT = 10
-/** As many as an index can hold: what is in the stream is not to be written again for lack of room. */
-const MOST = 10_000_000
 
 /** How many entries were written. */
 interface Count {
@@ -143,8 +143,8 @@ async function writeLacking(
   count: Count,
   rest: () => Promise<void>,
 ): Promise<void> {
-  const { index, clock, random, state, process } = parts
-  // It keeps what others would still write back: that is not to be written again.
+  const { ours, clock, random, state, process } = parts
+  // It keeps what others would still write back, however much that is: nothing is to be written again.
   const seen = localRevocations({ max: MOST, clock: behind(clock, now) })
   let after = LOWEST_ID
   let known: readonly RevocationEntry[] | undefined
@@ -153,7 +153,7 @@ async function writeLacking(
     const read = await readOn(stream, state, seen, after)
     after = read.last
     if (known === undefined) {
-      known = begunAt(random(), await allOf(index.entries()))
+      known = begunAt(random(), await allOf(ours.entries()))
       // What came meanwhile is not to be written again.
       continue
     }

@@ -3,6 +3,7 @@ import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
 import { createAhead } from '../../src/revocations/ahead.ts'
+import { createOurs } from '../../src/revocations/ours.ts'
 import type { RedisRevocations } from '../../src/revocations/redis-revocations.ts'
 import {
   following,
@@ -110,18 +111,43 @@ test.for([
   },
 )
 
+test('a revocation is read, a fail-over loses it, and there is no room for it: it stays refused, and is written back', async () => {
+  const { store, clock, start } = processes()
+  store.create('first')
+  const way = wayTo(store)
+  const replica = start({ connect: way.connect, max: 3 })
+  await replica.ready()
+  const exp = clock.now() + 100
+  for (const jti of ['s', 't']) store.add(tokenRecord(jti, exp))
+  await clock.advance(MAX_STALENESS)
+  const former = structuredClone(store.data)
+  store.add(tokenRecord('a'))
+  await clock.advance(AT_ONCE)
+  expect(verdict(replica, 'a')).toBe('revoked')
+  store.data = former
+  store.add(tokenRecord('u', exp))
+  way.cut()
+  await clock.advance(A_WHILE)
+  expect([verdict(replica, 'a'), replica.status().state]).toEqual(['revoked', 'full'])
+  expect(jtiListIn(store)).toEqual(['s', 't', 'u', 'a'])
+  // Until the first three have lapsed, and the stream is read again.
+  await clock.advance(1800)
+  expect([verdict(replica, 'a'), replica.status().state]).toEqual(['revoked', 'current'])
+  expect(jtiListIn(store)).toEqual(['s', 't', 'u', 'a'])
+})
+
 test('a report brings another record with the id of what was read: both count, since two primaries may give one id twice', () => {
   const clock = manualClock()
   const index = localRevocations({ clock })
   const ahead = createAhead(index, 10, clock)
   ahead.take(['a', 'b'].map((jti, at) => ({ id: `${at}-0`, fields: tokenRecord(jti) })))
   ahead.settle(['c', 'b'].map((jti, at) => ({ id: `${at}-0`, fields: tokenRecord(jti) })))
-  ahead.moveTo(index)
+  ahead.moveTo(createOurs(index, 10, clock))
   expect(index.toSnapshot().entries).toEqual([{ type: 'token', iss: ISS, jti: 'a' }])
   // It is nowhere else any more.
   expect(ahead.statusOf({ iss: ISS, jti: 'a' }, 1)).toBe('valid')
   const other = localRevocations({ clock })
-  ahead.moveTo(other)
+  ahead.moveTo(createOurs(other, 10, clock))
   expect(other.size).toBe(0)
 })
 

@@ -3,6 +3,7 @@ import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { createOthers, type Others } from '../../src/revocations/others.ts'
+import { createOurs } from '../../src/revocations/ours.ts'
 import type { RedisRevocations } from '../../src/revocations/redis-revocations.ts'
 import type { FakeStore } from '../store/fake-store.ts'
 import {
@@ -41,6 +42,26 @@ async function restored() {
   store.create('second', ['first'])
   await clock.advance(A_WHILE)
   return { ...made, first, second: store.data }
+}
+
+/** The copy has room for three: two are in the second stream, and two are revoked in the first when that is back. */
+async function withoutRoom() {
+  const { store, clock, start } = processes()
+  store.create('first')
+  const first = store.data
+  const replica = start({ max: 3 })
+  await replica.ready()
+  store.data = new Map()
+  await clock.advance(MAX_STALENESS)
+  store.create('second', ['first'])
+  for (const jti of ['s', 't']) store.add(tokenRecord(jti, clock.now() + 1))
+  await clock.advance(A_WHILE)
+  const second = store.data
+  store.data = first
+  for (const jti of ['a', 'b']) store.add(tokenRecord(jti))
+  await clock.advance(A_WHILE)
+  expect(['a', 'b'].map((jti) => verdict(replica, jti))).toEqual(['revoked', 'revoked'])
+  return { store, clock, start, replica, second }
 }
 
 type Next = (store: FakeStore, second: FakeStore['data']) => void
@@ -170,29 +191,36 @@ describe('a fail-over brings back the stream that ours replaces, and something i
     expect(jtiListIn(store)).toEqual(['a'])
   })
 
-  test('and the copy has no room for it: it stays refused, and is written back as soon as there is room', async () => {
-    const { store, clock, start } = processes()
-    store.create('first')
-    const first = store.data
-    const replica = start({ max: 3 })
-    await replica.ready()
-    store.data = new Map()
-    await clock.advance(MAX_STALENESS)
-    store.create('second', ['first'])
-    for (const jti of ['s', 't']) store.add(tokenRecord(jti, clock.now() + 1))
-    await clock.advance(A_WHILE)
-    const second = store.data
-    store.data = first
-    for (const jti of ['a', 'b']) store.add(tokenRecord(jti))
-    await clock.advance(A_WHILE)
-    store.data = second
-    await clock.advance(A_WHILE)
-    expect(replica.status().state).toBe('full')
-    expect(['a', 'b'].map((jti) => verdict(replica, jti))).toEqual(['revoked', 'revoked'])
-    // Until the first two have lapsed, and the stream is read again.
-    await clock.advance(900)
-    expect(replica.status().state).toBe('current')
-    expect(jtiListIn(store).toSorted()).toEqual(['a', 'b', 's', 't'])
+  describe('and the copy has no room for it', () => {
+    test('it stays refused, and is written back at once: that needs no room', async () => {
+      const { store, clock, replica, second } = await withoutRoom()
+      store.data = second
+      await clock.advance(A_WHILE)
+      expect(replica.status().state).toBe('full')
+      expect(['a', 'b'].map((jti) => verdict(replica, jti))).toEqual(['revoked', 'revoked'])
+      expect(jtiListIn(store).toSorted()).toEqual(['a', 'b', 's', 't'])
+      // Until the first two have lapsed, and the stream is read again.
+      await clock.advance(900)
+      expect(replica.status().state).toBe('current')
+      expect(['a', 'b'].map((jti) => verdict(replica, jti))).toEqual(['revoked', 'revoked'])
+      expect(jtiListIn(store).toSorted()).toEqual(['a', 'b', 's', 't'])
+    })
+
+    test('a restoration that ends has it: a new process refuses it', async () => {
+      const { store, clock, start } = await withoutRoom()
+      store.data = new Map()
+      await clock.advance(MAX_STALENESS)
+      const operate = operatorOf(store)
+      await operate('create --replaces first --replaces second')
+      await clock.advance(A_WHILE)
+      expect(await operate('restore --finish --processes 1')).toMatchObject({
+        code: 0,
+        data: { pending: [], ended: true },
+      })
+      const newcomer = start()
+      await newcomer.ready()
+      expect(['a', 'b'].map((jti) => verdict(newcomer, jti))).toEqual(['revoked', 'revoked'])
+    })
   })
 })
 
@@ -254,6 +282,9 @@ describe('another environment has its stream in the place of ours, and revokes s
   })
 })
 
+const named = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, at) => `${prefix}${at}`)
+
 describe('of many streams', () => {
   test('64 are told apart: what more revoke is refused, and moves nowhere', async () => {
     const clock = manualClock()
@@ -262,10 +293,10 @@ describe('of many streams', () => {
     const all = Array.from({ length: 70 }, (_, at) => at)
     expect(all.filter((at) => !revokes(others, `t${at}`))).toEqual([])
     const ours = identity('ours', ...all.map((at) => `s${at}`))
-    expect(await others.moveTo(index, ours)).toEqual({ isLost: true, isFull: false })
+    expect(await others.moveTo(createOurs(index, 1000, clock), ours)).toBe(true)
     expect(all.filter((at) => revokes(index, `t${at}`))).toEqual(all.slice(0, 64))
     expect(all.filter((at) => revokes(others, `t${at}`))).toEqual(all.slice(64))
-    expect(await others.moveTo(index, ours)).toEqual({ isLost: false, isFull: false })
+    expect(await others.moveTo(createOurs(index, 1000, clock), ours)).toBe(false)
   })
 
   test('those that have revoked nothing are forgotten first, the oldest before others', async () => {
@@ -276,9 +307,23 @@ describe('of many streams', () => {
     others.take(identity('x'), [revoking('a')])
     others.take(identity('y'), [revoking('b')])
     for (let at = 0; at < 60; at += 1) others.take(identity(`s${at}`), [revoking(`t${at}`)])
-    await others.moveTo(index, identity('ours', 'idle', 'later'))
+    await others.moveTo(createOurs(index, 1000, clock), identity('ours', 'idle', 'later'))
     expect(['a', 'b'].map((jti) => revokes(index, jti))).toEqual([false, true])
     expect(['a', 'b'].map((jti) => revokes(others, jti))).toEqual([true, false])
+  })
+
+  test('more than the index has room for is divided: as much as it can take is there, and the rest stays refused', async () => {
+    const clock = manualClock()
+    const max = 50_000
+    const [others, index] = [createOthers(max, clock), localRevocations({ max, clock })]
+    index.load(named(25_000, 'own').map((jti) => ({ type: 'token', iss: ISS, jti })))
+    const theirs = named(30_000, 'their')
+    others.take(identity('former'), theirs.map(revoking))
+    const ours = createOurs(index, max, clock)
+    await others.moveTo(ours, identity('ours', 'former'))
+    expect([index.size, [...ours.entries()].length, ours.isFull]).toEqual([max, 55_000, true])
+    expect(theirs.filter((jti) => revokes(index, jti) === revokes(ours, jti))).toEqual([])
+    expect(theirs.some((jti) => revokes(others, jti))).toBe(false)
   })
 
   test('all have room for as many entries as one, and a page', () => {
@@ -303,7 +348,7 @@ describe('of many streams', () => {
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
     others.take(identity('x', 'y'), [revoking('a')])
     others.take(identity('y', 'x'), [revoking('b')])
-    await others.moveTo(index, identity('ours', 'x'))
+    await others.moveTo(createOurs(index, 1000, clock), identity('ours', 'x'))
     expect(['a', 'b'].map((jti) => revokes(index, jti))).toEqual([true, true])
   })
 })

@@ -1,11 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-import type { RevocationEntry } from '@portcullis/core'
+import { localRevocations, type RevocationEntry } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
 import { INITIAL_STATE, type ReplicaState } from '../../src/revocations/following.ts'
 import { createOthers } from '../../src/revocations/others.ts'
+import { createOurs } from '../../src/revocations/ours.ts'
 import { SLICE } from '../../src/revocations/restoring.ts'
 import { slicesOf } from '../../src/revocations/slices.ts'
 import { createWriteBack } from '../../src/revocations/write-back.ts'
@@ -87,7 +88,7 @@ test('a process that writes back reads what it knows by slices', async () => {
   const writeBack = createWriteBack({
     connect: store.connect,
     key: KEY,
-    index: { entries },
+    ours: { entries },
     clock,
     maxStaleness: MAX_STALENESS,
     process: 'p',
@@ -117,14 +118,35 @@ test('what moves from another stream is loaded by slices', async () => {
   others.take(theirs, entries)
   const loaded = countedByTurns()
   let total = 0
-  const index = {
-    load(given: Iterable<RevocationEntry>) {
-      const { length } = Array.from(given)
+  const ours = {
+    take({ length }: readonly RevocationEntry[]) {
       loaded.add(length)
       total += length
     },
   }
-  const moved = others.moveTo(index, { id: 'ours', replaces: ['theirs'], isMarked: false })
+  const moved = others.moveTo(ours, { id: 'ours', replaces: ['theirs'], isMarked: false })
   expect(await loaded.most(moved)).toBeLessThanOrEqual(SLICE)
-  expect([total, await moved]).toEqual([MANY, { isLost: true, isFull: false }])
+  expect([total, await moved]).toEqual([MANY, true])
+})
+
+test('what found no room, and is tried again, is loaded by slices', async () => {
+  const loaded = countedByTurns()
+  let total = 0
+  const clock = manualClock()
+  const index = {
+    ...localRevocations({ clock }),
+    size: 0,
+    load(given: Iterable<RevocationEntry>) {
+      const { length } = Array.from(given)
+      if (total === -1) throw new RangeError('no room')
+      loaded.add(length)
+      total += length
+    },
+  }
+  const ours = createOurs(index, 0, clock)
+  total = -1
+  ours.take(Array.from({ length: MANY }, (_, at) => ({ type: 'token', jti: `t${at}` })))
+  total = 0
+  expect(await loaded.most(ours.retry())).toBeLessThanOrEqual(SLICE)
+  expect([total, ours.isFull]).toEqual([MANY, false])
 })
