@@ -19,12 +19,14 @@ import { slicesOf } from './slices.ts'
 
 /** Streams that are told apart: more than one place ever has. */
 const MOST = 64
+/** Seconds. So often, at most, what has lapsed is looked for while there is no room: all entries are read for it. */
+const REST = 60
 
 export interface Others {
   statusOf(claims: Claims, now: number, digest?: string): RevocationStatus
   subscribe(listener: () => void): () => void
   /** @param identity Of the stream that has the entries. */
-  take(identity: Identity, entries: readonly StreamEntry[]): Batch
+  take(identity: Identity, entries: readonly StreamEntry[]): Promise<Batch>
   /** What was revoked in streams that the followed one replaces is ours from now on. @returns Whether something was. */
   moveTo(ours: Pick<Ours, 'take'>, followed: Identity): Promise<boolean>
 }
@@ -32,7 +34,7 @@ export interface Others {
 interface Other {
   /** What its record says. */
   readonly replaces: readonly string[]
-  readonly revoked: LocalRevocations
+  revoked: LocalRevocations
 }
 
 /** @param max Of the entries of all streams together: no page is taken beyond it. */
@@ -40,53 +42,73 @@ export function createOthers(max: number, clock: Clock): Others {
   const listeners = createListeners()
   const streams = new Map<string, Other>()
   /** By streams that are not told apart. */
-  const nameless = begin()
+  const nameless: Other = { replaces: [], revoked: begin() }
+  let lookedAt = -Infinity
 
   function begin(): LocalRevocations {
-    const made = localRevocations({ max, clock })
+    return watched(localRevocations({ max, clock }))
+  }
+
+  function watched(made: LocalRevocations): LocalRevocations {
     made.subscribe(() => {
       listeners.notify()
     })
     return made
   }
 
-  /** What a stream has revoked. If there are too many, the oldest that has revoked nothing is forgotten. */
-  function revokedBy({ id, replaces }: Identity): LocalRevocations {
-    const other = streams.get(id)
-    if (other !== undefined) return other.revoked
+  const all = () => [nameless, ...streams.values()]
+
+  const isFull = () => all().reduce((sum, { revoked }) => sum + revoked.size, 0) >= max
+
+  /** One list removes what has lapsed when it has no room itself, and none of these may ever come to that. */
+  async function removeLapsed(): Promise<void> {
+    const now = clock.monotonic()
+    if (now - lookedAt < REST) return
+    lookedAt = now
+    for (const other of all()) {
+      const kept = localRevocations({ max, clock })
+      // It takes nothing that has lapsed.
+      for await (const slice of slicesOf(other.revoked.entries())) kept.load(slice)
+      other.revoked = watched(kept)
+    }
+  }
+
+  /** If there are too many, the oldest that has revoked nothing is forgotten. */
+  function otherOf({ id, replaces }: Identity): Other {
+    const known = streams.get(id)
+    if (known !== undefined) return known
     if (streams.size >= MOST) {
       const [idle] = [...streams].find(([, { revoked }]) => revoked.size === 0) ?? []
       if (idle === undefined) return nameless
       streams.delete(idle)
     }
-    const revoked = begin()
-    streams.set(id, { replaces, revoked })
-    return revoked
+    const other = { replaces, revoked: begin() }
+    streams.set(id, other)
+    return other
   }
 
   return {
     statusOf(claims, now, digest) {
-      if (nameless.statusOf(claims, now, digest) === 'revoked') return 'revoked'
-      for (const { revoked } of streams.values()) {
+      for (const { revoked } of all()) {
         if (revoked.statusOf(claims, now, digest) === 'revoked') return 'revoked'
       }
       return 'valid'
     },
     subscribe: (listener) => listeners.subscribe(listener),
-    take(identity, entries) {
-      const revoked = revokedBy(identity)
-      let { size } = nameless
-      for (const other of streams.values()) size += other.revoked.size
-      return size < max ? fill(revoked, entries) : FULL
+    async take(identity, entries) {
+      const other = otherOf(identity)
+      if (entries.length === 0) return NOTHING
+      if (isFull()) await removeLapsed()
+      return isFull() ? FULL : fill(other.revoked, entries)
     },
     async moveTo(ours, followed) {
-      revokedBy(followed)
+      otherOf(followed)
       let hasMoved = false
       for (const id of withReplaced(followed, streams)) {
         const other = streams.get(id)
         if (other === undefined || other.revoked.size === 0) continue
         for await (const slice of slicesOf(other.revoked.entries())) ours.take(slice)
-        streams.set(id, { ...other, revoked: begin() })
+        other.revoked = begin()
         hasMoved = true
       }
       return hasMoved
@@ -94,6 +116,7 @@ export function createOthers(max: number, clock: Clock): Others {
   }
 }
 
+const NOTHING: Batch = { unreadable: [], foreign: [], isFull: false }
 const FULL: Batch = { unreadable: [], foreign: [], isFull: true }
 
 /** A stream, and all that it replaces: as its record says, and as theirs do. */

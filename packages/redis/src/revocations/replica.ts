@@ -101,7 +101,7 @@ async function readNext(
   if (step.word !== 'follow') return step.word
   const { info } = step
   const { entries } = report
-  const batch = takeUp(replica, entries, report.identity)
+  const batch = await takeUp(replica, entries, report.identity)
   const isLost = settle(replica, entries, count)
   const before = replica.state()
   // What a primary says that is none any more is worth as much as what sentinels last said of it.
@@ -135,7 +135,7 @@ async function readAhead(
   let after = reported.last
   for (;;) {
     const entries = await stream.read(after, page, Math.max(0, end - clock.monotonic()))
-    const batch = other === undefined ? ahead.take(entries) : others.take(other, entries)
+    const batch = other === undefined ? ahead.take(entries) : await others.take(other, entries)
     const { unreadable, foreign, isFull } = batch
     after = entries.at(-1)?.id ?? after
     const isUrgent = isFull || unreadable.length + foreign.length > 0 || entries.length >= page
@@ -153,9 +153,9 @@ async function readAll(
   const began = instant(clock)
   const word = wordAtParting(replica.state(), began, maxStaleness)
   const knew = replica.index.size > 0
-  const reading = await readWhole(stream, page, (entries, identity) => {
+  const reading = await readWhole(stream, page, async (entries, identity) => {
     replica.ahead.settle(entries)
-    batches.push(takeUp(replica, entries, identity))
+    batches.push(await takeUp(replica, entries, identity))
     const state = replica.state()
     const next = afterPage(state, identity)
     if (next !== state) replica.replace(next)
@@ -186,14 +186,14 @@ function take(replica: Replica, next: ReplicaState, info: StreamInfo, isFull: bo
   if (isFull) replica.onFull()
 }
 
-function takeUp(
+async function takeUp(
   replica: Replica,
   entries: readonly StreamEntry[],
   identity: Identity | undefined,
-): Batch {
+): Promise<Batch> {
   const { index, others, onRead } = replica
   const other = otherIn(replica, identity)
-  if (other !== undefined) return others.take(other, entries)
+  if (other !== undefined) return await others.take(other, entries)
   onRead(entries)
   return fill(index, entries)
 }

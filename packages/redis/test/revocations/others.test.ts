@@ -222,6 +222,29 @@ describe('a fail-over brings back the stream that ours replaces, and something i
       expect(['a', 'b'].map((jti) => verdict(newcomer, jti))).toEqual(['revoked', 'revoked'])
     })
   })
+
+  test('more than there is room for, which has lapsed since: what is revoked there later is written back', async () => {
+    const { store, clock, start } = processes()
+    store.create('first')
+    const first = store.data
+    const replica = start({ max: 3 })
+    await replica.ready()
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    store.create('second', ['first'])
+    await clock.advance(A_WHILE)
+    const second = store.data
+    store.data = first
+    for (const jti of ['x', 'y', 'z']) store.add(tokenRecord(jti, clock.now() + 1))
+    await clock.advance(2000)
+    store.add(tokenRecord('late'))
+    await clock.advance(A_WHILE)
+    expect(verdict(replica, 'late')).toBe('revoked')
+    store.data = second
+    await clock.advance(A_WHILE)
+    expect([verdict(replica, 'late'), replica.status().state]).toEqual(['revoked', 'current'])
+    expect(jtiListIn(store)).toEqual(['late'])
+  })
 })
 
 describe('another environment has its stream in the place of ours, and revokes something', () => {
@@ -285,11 +308,20 @@ describe('another environment has its stream in the place of ours, and revokes s
 const named = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 
+async function inTurn<Each, Result>(
+  all: readonly Each[],
+  work: (each: Each) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  for (const each of all) results.push(await work(each))
+  return results
+}
+
 describe('of many streams', () => {
   test('64 are told apart: what more revoke is refused, and moves nowhere', async () => {
     const clock = manualClock()
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
-    for (let at = 0; at < 70; at += 1) others.take(identity(`s${at}`), [revoking(`t${at}`)])
+    for (let at = 0; at < 70; at += 1) await others.take(identity(`s${at}`), [revoking(`t${at}`)])
     const all = Array.from({ length: 70 }, (_, at) => at)
     expect(all.filter((at) => !revokes(others, `t${at}`))).toEqual([])
     const ours = identity('ours', ...all.map((at) => `s${at}`))
@@ -302,11 +334,11 @@ describe('of many streams', () => {
   test('those that have revoked nothing are forgotten first, the oldest before others', async () => {
     const clock = manualClock()
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
-    others.take(identity('idle', 'x'), [])
-    others.take(identity('later', 'y'), [])
-    others.take(identity('x'), [revoking('a')])
-    others.take(identity('y'), [revoking('b')])
-    for (let at = 0; at < 60; at += 1) others.take(identity(`s${at}`), [revoking(`t${at}`)])
+    await others.take(identity('idle', 'x'), [])
+    await others.take(identity('later', 'y'), [])
+    await others.take(identity('x'), [revoking('a')])
+    await others.take(identity('y'), [revoking('b')])
+    for (let at = 0; at < 60; at += 1) await others.take(identity(`s${at}`), [revoking(`t${at}`)])
     await others.moveTo(createOurs(index, 1000, clock), identity('ours', 'idle', 'later'))
     expect(['a', 'b'].map((jti) => revokes(index, jti))).toEqual([false, true])
     expect(['a', 'b'].map((jti) => revokes(others, jti))).toEqual([true, false])
@@ -318,7 +350,7 @@ describe('of many streams', () => {
     const [others, index] = [createOthers(max, clock), localRevocations({ max, clock })]
     index.load(named(25_000, 'own').map((jti) => ({ type: 'token', iss: ISS, jti })))
     const theirs = named(30_000, 'their')
-    others.take(identity('former'), theirs.map(revoking))
+    await others.take(identity('former'), theirs.map(revoking))
     const ours = createOurs(index, max, clock)
     await others.moveTo(ours, identity('ours', 'former'))
     expect([index.size, [...ours.entries()].length, ours.isFull]).toEqual([max, 55_000, true])
@@ -326,28 +358,55 @@ describe('of many streams', () => {
     expect(theirs.some((jti) => revokes(others, jti))).toBe(false)
   })
 
-  test('all have room for as many entries as one, and a page', () => {
+  test('all have room for as many entries as one, and a page', async () => {
     const others = createOthers(3, manualClock())
-    const takes = ['a', 'b', 'c', 'd', 'e'].map((each) =>
+    const takes = await inTurn(['a', 'b', 'c', 'd', 'e'], (each) =>
       others.take(identity(each), [revoking(each)]),
     )
     expect(takes.map(({ isFull }) => isFull)).toEqual([false, false, false, true, true])
     expect(['c', 'd'].map((jti) => revokes(others, jti))).toEqual([true, false])
   })
 
-  test('also what those revoke that are not told apart takes up that room', () => {
+  test('also what those revoke that are not told apart takes up that room', async () => {
     const others = createOthers(66, manualClock())
-    const takes = Array.from({ length: 70 }, (_, at) =>
+    const takes = await inTurn(named(70, ''), (at) =>
       others.take(identity(`s${at}`), [revoking(`t${at}`)]),
     )
     expect(takes.filter(({ isFull }) => isFull)).toHaveLength(4)
   })
 
+  test('a page without entries finds room, also where there is none', async () => {
+    const others = createOthers(1, manualClock())
+    await others.take(identity('a'), [revoking('a')])
+    expect(await others.take(identity('b'), [])).toMatchObject({ isFull: false })
+  })
+
+  test('what has lapsed takes up no room, of whichever stream it is, and is looked for at most once a minute', async () => {
+    const clock = manualClock()
+    const others = createOthers(2, clock)
+    for (const [jti, exp] of [['a', 1] as const, ['b', 61] as const]) {
+      const fields = tokenRecord(jti, clock.now() + exp)
+      await others.take(identity(jti), [{ id: '1-0', fields }])
+    }
+    const isFull = async (jti: string) => (await others.take(identity('c'), [revoking(jti)])).isFull
+    expect(await isFull('c')).toBe(true)
+    await clock.advance(602)
+    expect(await isFull('c')).toBe(false)
+    expect(await isFull('d')).toBe(true)
+    // The second one has lapsed by now.
+    await clock.advance(59.5)
+    expect(await isFull('e')).toBe(true)
+    await clock.advance(1)
+    expect(await isFull('f')).toBe(false)
+    const known = ['a', 'b', 'c', 'd', 'e', 'f'].filter((jti) => revokes(others, jti))
+    expect(known).toEqual(['c', 'f'])
+  })
+
   test('two that name each other have an end', async () => {
     const clock = manualClock()
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]
-    others.take(identity('x', 'y'), [revoking('a')])
-    others.take(identity('y', 'x'), [revoking('b')])
+    await others.take(identity('x', 'y'), [revoking('a')])
+    await others.take(identity('y', 'x'), [revoking('b')])
     await others.moveTo(createOurs(index, 1000, clock), identity('ours', 'x'))
     expect(['a', 'b'].map((jti) => revokes(index, jti))).toEqual([true, true])
   })

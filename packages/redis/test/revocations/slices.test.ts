@@ -21,7 +21,9 @@ const MANY = 2 * SLICE + 1
 function countedByTurns() {
   let count = 0
   let most = 0
+  let turns = 0
   return {
+    turns: () => turns,
     add(more: number): void {
       count += more
     },
@@ -31,6 +33,7 @@ function countedByTurns() {
       while (!(await Promise.race([done, turn(false)]))) {
         most = Math.max(most, count)
         count = 0
+        turns += 1
       }
       return most
     },
@@ -115,7 +118,7 @@ test('what moves from another stream is loaded by slices', async () => {
     id: `${at}-0`,
     fields: tokenRecord(`t${at}`),
   }))
-  others.take(theirs, entries)
+  await others.take(theirs, entries)
   const loaded = countedByTurns()
   let total = 0
   const ours = {
@@ -149,4 +152,20 @@ test('what found no room, and is tried again, is loaded by slices', async () => 
   total = 0
   expect(await loaded.most(ours.retry())).toBeLessThanOrEqual(SLICE)
   expect([total, ours.isFull]).toEqual([MANY, false])
+})
+
+test('what other streams revoke is looked through by slices for what has lapsed', async () => {
+  const clock = manualClock()
+  const others = createOthers(MANY, clock)
+  const theirs = { id: 'theirs', replaces: [], isMarked: false }
+  const entries = Array.from({ length: MANY }, (_, at) => ({
+    id: `${at}-0`,
+    fields: tokenRecord(`t${at}`),
+  }))
+  await others.take(theirs, entries)
+  const taken = others.take(theirs, entries.slice(0, 1))
+  const turns = countedByTurns()
+  await turns.most(taken)
+  expect((await taken).isFull).toBe(true)
+  expect(turns.turns()).toBeGreaterThanOrEqual(MANY / SLICE - 1)
 })
