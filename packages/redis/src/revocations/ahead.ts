@@ -15,7 +15,7 @@ import { MOST, type Ours } from './ours.ts'
 import type { Batch } from './replica-state.ts'
 
 // What was read between two reports: an answer to XREAD does not say of which stream it is, and the key may have become another one's
-// meanwhile. It is refused at once, and not written back unless a report has said that its stream is ours.
+// meanwhile. It is refused at once, and written back if a fail-over may have lost it.
 
 export interface Ahead {
   statusOf(claims: Claims, now: number, digest?: string): RevocationStatus
@@ -25,18 +25,22 @@ export interface Ahead {
   readonly hasRoomFor: (entries: readonly RevocationEntry[]) => boolean
   /** What a report has brought is no longer ahead of it. */
   settle(entries: readonly StreamEntry[]): void
-  /** What was taken so far was read over another connection: a fail-over may have ended that, and lost it. */
-  reconnected(): void
-  /** Whatever no report has brought is ours from now on. @returns Whether the stream lacks it: over one connection, another stream had the key for a moment. */
+  /** A fail-over may have lost what was taken so far: it has ended the connection, or the stream is found to lack something. */
+  mayBeLost(): void
+  /** What no report has brought, and a former primary may have had, is ours from now on. @returns Whether there was some. */
   moveTo(ours: Pick<Ours, 'take'>): boolean
+  /** What else no report has brought. */
+  unclaimed(): readonly StreamEntry[]
+  /** Forgets all of it: somebody else refuses it from now on. */
+  clear(): void
 }
 
 /** @param index Of what the stream that is followed has revoked, by its reports. @param max Of its entries. */
 export function createAhead(index: LocalRevocations, max: number, clock: Clock): Ahead {
   const listeners = createListeners()
   const taken = new Map<string, StreamEntry>()
+  const lost = new Map<string, StreamEntry>()
   let ahead: LocalRevocations | undefined
-  let isElsewhere = false
 
   function begin(): LocalRevocations {
     const made = localRevocations({ max, clock })
@@ -57,30 +61,36 @@ export function createAhead(index: LocalRevocations, max: number, clock: Clock):
     hasRoomFor,
     take(entries) {
       if (entries.length === 0) return NOTHING
-      isElsewhere = false
       for (const entry of entries) taken.set(entry.id, entry)
       ahead ??= begin()
       const batch = fill(ahead, entries)
       return { ...batch, isFull: batch.isFull || !hasRoomFor([]) }
     },
     settle(entries) {
-      if (taken.size === 0) return
-      for (const { id, fields } of entries) {
-        const known = taken.get(id)
-        if (known !== undefined && isSameRecord(known.fields, fields)) taken.delete(id)
+      for (const each of [taken, lost]) {
+        if (each.size === 0) continue
+        for (const { id, fields } of entries) {
+          const known = each.get(id)
+          if (known !== undefined && isSameRecord(known.fields, fields)) each.delete(id)
+        }
       }
     },
-    reconnected() {
-      isElsewhere = true
+    mayBeLost() {
+      for (const [id, entry] of taken) lost.set(id, entry)
+      taken.clear()
     },
     moveTo(ours) {
+      if (lost.size === 0) return false
       const left = localRevocations({ max: MOST, clock })
-      fill(left, [...taken.values()])
+      fill(left, [...lost.values()])
       ours.take([...left.entries()])
-      const isLost = isElsewhere && taken.size > 0
+      lost.clear()
+      return true
+    },
+    unclaimed: () => [...taken.values()],
+    clear() {
       taken.clear()
       ahead = undefined
-      return isLost
     },
   }
 }

@@ -25,8 +25,8 @@ const REST = 60
 export interface Others {
   statusOf(claims: Claims, now: number, digest?: string): RevocationStatus
   subscribe(listener: () => void): () => void
-  /** @param identity Of the stream that has the entries. */
-  take(identity: Identity, entries: readonly StreamEntry[]): Promise<Batch>
+  /** @param identity Of the stream that has the entries. `undefined`: that is not known. */
+  take(identity: Identity | undefined, entries: readonly StreamEntry[]): Promise<Batch>
   /** What was revoked in streams that the followed one replaces is ours from now on. @returns Whether something was. */
   moveTo(ours: Pick<Ours, 'take'>, followed: Identity): Promise<boolean>
 }
@@ -41,7 +41,7 @@ interface Other {
 export function createOthers(max: number, clock: Clock): Others {
   const listeners = createListeners()
   const streams = new Map<string, Other>()
-  /** By streams that are not told apart. */
+  /** By streams that are not told apart, or not known. */
   const nameless: Other = { replaces: [], revoked: begin() }
   let lookedAt = -Infinity
 
@@ -96,7 +96,7 @@ export function createOthers(max: number, clock: Clock): Others {
     },
     subscribe: (listener) => listeners.subscribe(listener),
     async take(identity, entries) {
-      const other = otherOf(identity)
+      const other = identity === undefined ? nameless : otherOf(identity)
       if (entries.length === 0) return NOTHING
       if (isFull()) await removeLapsed()
       return isFull() ? FULL : fill(other.revoked, entries)

@@ -29,6 +29,7 @@ import {
   afterShortage,
   type Batch,
 } from './replica-state.ts'
+import { isLossy } from './restoring.ts'
 import { readWhole } from './whole-stream.ts'
 
 // Follows the stream over one connection. What is done next is decided in `following.ts`.
@@ -64,7 +65,7 @@ export interface Replica {
  * itself with what was read. @throws RevocationStoreError when the connection or the stream cannot be used: it never returns.
  */
 export async function follow(stream: Stream, replica: Replica): Promise<never> {
-  replica.ahead.reconnected()
+  replica.ahead.mayBeLost()
   let attempts = 0
   for (;;) {
     const { position } = replica.state()
@@ -102,14 +103,15 @@ async function readNext(
   const { info } = step
   const { entries } = report
   const batch = await takeUp(replica, entries, report.identity)
-  const isLost = settle(replica, entries, count)
+  replica.ahead.settle(entries)
+  const left = entries.length < count ? await leave(replica) : NOTHING_LEFT
   const before = replica.state()
   // What a primary says that is none any more is worth as much as what sentinels last said of it.
   const asOf = earlierOf(askedAt, stream.confirmedAt())
   const reported = afterReport(before, position, report, { info, askedAt, asOf }, batch)
   const isLacking = reported.position?.reported.unread === 0 && replica.look(askedAt)
-  const next = isLacking || isLost ? afterLoss(reported) : reported
-  const isFull = batch.isFull || replica.ours.isFull
+  const next = isLacking || left.isLost ? afterLoss(reported) : reported
+  const isFull = batch.isFull || left.isFull
   take(replica, next, info, isFull && before.shortage === undefined)
   if (entries.length < count) {
     const end = askedAt.monotonic + pacing(maxStaleness).heartbeat
@@ -164,16 +166,17 @@ async function readAll(
   // What this stream has not is of the one before: it may be in nobody else's hands.
   const { ours } = replica
   await ours.retry()
-  const moved = [replica.ahead.moveTo(ours), await moveOthers(replica, reading.identity)]
+  if (isLossy(trigger)) replica.ahead.mayBeLost()
+  const left = await leave(replica)
+  const isLost = (await moveOthers(replica, reading.identity)) || left.isLost
   const took = clock.monotonic() - began.monotonic
-  const isLost = moved.includes(true)
   const load = { trigger, word, knew, isLost, began, took }
   const next = afterLoad(replica.state(), reading, load, batches)
   take(
     replica,
     next,
     reading.info,
-    [ours, ...batches].some(({ isFull }) => isFull),
+    [ours, left, ...batches].some(({ isFull }) => isFull),
   )
   replica.onLoad(trigger, reading.count, took)
   return 'whole'
@@ -209,10 +212,20 @@ async function moveOthers(replica: Replica, identity: Identity | undefined): Pro
 }
 
 /**
- * What was read ahead and is not in the stream, although nothing was missed, was a former primary's, or another stream's that was there for
- * less than a heartbeat. It counts as ours: to forget what a former primary had would be worse.
+ * What was read ahead, and is not in the stream, was a former primary's, if the connection has ended or something was missed: it is ours.
+ * Otherwise another stream had the key for less than a heartbeat, and no report says which: it is refused, and never written.
  */
-function settle({ ahead, ours }: Replica, entries: readonly StreamEntry[], count: number): boolean {
-  ahead.settle(entries)
-  return entries.length < count && ahead.moveTo(ours)
+async function leave({ ahead, ours, others }: Replica): Promise<Left> {
+  const isLost = ahead.moveTo(ours)
+  const { isFull } = await others.take(undefined, ahead.unclaimed())
+  // Not before: it is refused all the time.
+  ahead.clear()
+  return { isLost, isFull: isFull || ours.isFull }
 }
+
+interface Left {
+  readonly isLost: boolean
+  readonly isFull: boolean
+}
+
+const NOTHING_LEFT: Left = { isLost: false, isFull: false }

@@ -19,6 +19,10 @@ const LOSSES: ReadonlySet<LoadTrigger> = new Set([
   'history',
 ])
 
+export function isLossy(trigger: LoadTrigger): boolean {
+  return LOSSES.has(trigger)
+}
+
 /**
  * Whether entries that this process knows may be missing in what was read.
  *
@@ -29,7 +33,7 @@ export function mayLack(
   trigger: LoadTrigger,
   knew: boolean,
 ): boolean {
-  return (freshAt !== undefined || knew) && LOSSES.has(trigger)
+  return (freshAt !== undefined || knew) && isLossy(trigger)
 }
 
 /**

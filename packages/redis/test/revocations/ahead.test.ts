@@ -111,6 +111,25 @@ test.for([
   },
 )
 
+test('the same, and ours is lost afterwards: it is not written into the one that replaces that either', async () => {
+  const { store, clock, replica } = await following()
+  await clock.advance(1)
+  const { data } = store
+  store.data = new Map()
+  store.create('of another environment')
+  store.add(tokenRecord('theirs'))
+  await clock.advance(AT_ONCE)
+  store.data = data
+  store.add(tokenRecord('ours'))
+  await clock.advance(A_WHILE)
+  store.data = new Map()
+  await clock.advance(MAX_STALENESS)
+  store.create('second', ['first'])
+  await clock.advance(A_WHILE)
+  expect([verdict(replica, 'theirs'), replica.status().state]).toEqual(['revoked', 'current'])
+  expect(jtiListIn(store)).toEqual(['ours'])
+})
+
 test('a revocation is read, a fail-over loses it, and there is no room for it: it stays refused, and is written back', async () => {
   const { store, clock, start } = processes()
   store.create('first')
@@ -142,7 +161,9 @@ test('a report brings another record with the id of what was read: both count, s
   const ahead = createAhead(index, 10, clock)
   ahead.take(['a', 'b'].map((jti, at) => ({ id: `${at}-0`, fields: tokenRecord(jti) })))
   ahead.settle(['c', 'b'].map((jti, at) => ({ id: `${at}-0`, fields: tokenRecord(jti) })))
+  ahead.mayBeLost()
   ahead.moveTo(createOurs(index, 10, clock))
+  ahead.clear()
   expect(index.toSnapshot().entries).toEqual([{ type: 'token', iss: ISS, jti: 'a' }])
   // It is nowhere else any more.
   expect(ahead.statusOf({ iss: ISS, jti: 'a' }, 1)).toBe('valid')

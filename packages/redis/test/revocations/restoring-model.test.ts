@@ -154,6 +154,8 @@ async function play(world: World, next: Event): Promise<void> {
     store.data = data
     await pass(world, MAX_STALENESS)
   } else if (next.kind === 'fail over') {
+    // Another server: what was read over one connection and is in no report was somebody else's.
+    store.cut()
     store.data = world.kept
     world.failedOverAt = world.clock.monotonic()
   } else if (next.kind === 'finish') await finish(world, next.after)
