@@ -5,7 +5,7 @@ import {
   remoteKeys,
   type RemoteKeysOptions,
 } from '@portcullis/core'
-import { isText, type OptionCheck, ownMembers } from '@portcullis/kit/options'
+import { isText, type OptionCheck, own, ownMembers } from '@portcullis/kit/options'
 
 import { checkOptions, isIssuer, isTextOrTexts, isUrl, listOf, matching } from './options.ts'
 import { preset, type Preset } from './preset.ts'
@@ -193,6 +193,10 @@ export function spiffe(
   if ((bundle === undefined) === (keys === undefined)) {
     throw new TypeError('spiffe: bundle or keys must be stated, and not both')
   }
+  if (keys !== undefined && own(keys, 'use') !== 'jwt-svid') {
+    // Otherwise keys would count that the bundle has for something else.
+    throw new TypeError("spiffe: keys must be made with use: 'jwt-svid'")
+  }
   return preset(
     'spiffe',
     { requiredClaims, keys },
@@ -207,9 +211,10 @@ export function spiffe(
   )
 }
 
-const SCHEME = /^[A-Za-z][A-Za-z\d+.-]*:\/\//
+/** Of two letters or more: one is a drive. */
+const SCHEME = /^\s*[A-Za-z][A-Za-z\d+.-]+:/
 
-/** What has a scheme is a URL: a misspelt one must not be taken for the name of a file. */
+/** What begins with a scheme is meant for a URL: a misspelt one must not be taken for the name of a file. */
 const isBundle: OptionCheck = (value) => {
   const complaint = isText(value)
   if (complaint !== undefined) return complaint

@@ -91,10 +91,21 @@ test('a file, and keys of the caller, are as good as a URL, and nothing is asked
   expect(await verdict(ofKeys, svid)).toBe('accepted')
 })
 
-test('keys of the caller that do not state the use have none for this bundle', async () => {
-  const keys = remoteKeys(BUNDLE_URL, { fetch: endpoint({ keys: BUNDLE.keys.slice(-1) }).fetch })
-  const verifier = createVerifier(spiffe({ ...STATED, keys }))
-  expect(await verdict(verifier, svid)).toBe('keys_unavailable bad_document')
+test.each([{}, { use: 'sig' } as const])(
+  'keys of the caller for another use are a mistake at start-up: %j',
+  (options) => {
+    const keys = remoteKeys(BUNDLE_URL, options)
+    expect(() => spiffe({ ...STATED, keys })).toThrow(
+      "spiffe: keys must be made with use: 'jwt-svid'",
+    )
+  },
+)
+
+test('a use that only Object.prototype has is that of no keys', () => {
+  const methods = remoteKeys(BUNDLE_URL, { use: 'jwt-svid' })
+  const { use: _, ...others } = methods
+  const keys = Object.assign(Object.create({ use: 'jwt-svid' }) as object, others) as typeof methods
+  expect(() => spiffe({ ...STATED, keys })).toThrow(TypeError)
 })
 
 test('the use cannot be changed by options of the keys', async () => {
@@ -118,4 +129,30 @@ test('the options of fetching are a mistake beside a file', () => {
   expect(() => spiffe({ ...STATED, bundle: 'bundle.json' }, { allowInsecure: true })).toThrow(
     'fileKeys: unknown option "allowInsecure"',
   )
+})
+
+test.each([
+  'https:/x',
+  'https:x',
+  ' https://x',
+  'HTTPS://x',
+  'http:/x',
+  'ftp://x',
+  ' file:/x',
+  '\nhttps://x',
+  'spiffe://x',
+])('a bundle at %j is neither a file nor a URL', (bundle) => {
+  expect(() => spiffe({ ...STATED, bundle })).toThrow(
+    'spiffe: bundle must be the path of a file, or an https URL',
+  )
+})
+
+test.each([
+  './bundle.json',
+  '/var/run/bundle.json',
+  'C:\\spire\\bundle.json',
+  'c:/bundle.json',
+  './https:/x',
+])('a bundle at %j is a file', (bundle) => {
+  expect(() => spiffe({ ...STATED, bundle })).not.toThrow()
 })

@@ -17,6 +17,7 @@ import {
   type SettledState,
 } from './cache-state.ts'
 import { noKeys, roomIsFull, waitedTooLong } from './details.ts'
+import type { KeyUse } from './entry-rules.ts'
 import { type Caller, type KeyRing, type KeySource, keySource } from './key-source.ts'
 import { keysMessage, type RemoteKeysStatus, snapshotMessage, statusOf } from './key-status.ts'
 import type { Trigger } from './pace.ts'
@@ -44,6 +45,8 @@ import { type Asking, createSuspect } from './suspect.ts'
 
 /** Public keys behind a URL. */
 export interface RemoteKeys extends KeySource {
+  /** What its entries must state as `use`. */
+  readonly use: 'sig' | 'jwt-svid'
   /**
    * Fetches the keys now, for a webhook that announces a rotation. If an attempt is under way, another one follows it.
    *
@@ -64,6 +67,8 @@ export interface RemoteKeys extends KeySource {
 /** How a cache treats its document. Times are seconds. */
 export interface CacheOptions extends Omit<RotationPolicy, 'spread'>, SnapshotOrigin {
   readonly clock: Clock
+  /** @default 'sig' */
+  readonly use?: KeyUse | undefined
   /** What a snapshot has, or why it is not used. */
   readonly saved?: SavedKeys | string | undefined
   /** Of the runtime; by default it is asked. */
@@ -79,7 +84,7 @@ export const WITHOUT_KEYS: WaitingRefusals = {
 /** The cache over any way to load a key document. @param random From 0 to 1: what spreads a fleet, and what a simulation repeats. */
 export function followKeys(
   load: Load,
-  { clock, url, ifStated, saved, endsWithRequest, ...options }: CacheOptions,
+  { clock, url, use = 'sig', ifStated, saved, endsWithRequest, ...options }: CacheOptions,
   random: () => number = Math.random,
 ): RemoteKeys {
   const policy: RotationPolicy = { ...options, spread: random() }
@@ -191,6 +196,7 @@ export function followKeys(
     current,
     wait,
     suspect: createSuspect(cache, room),
+    use,
     refresh,
     status,
     toSnapshot: () => snapshotOf(state.ring, { url, ifStated }, now(), policy),

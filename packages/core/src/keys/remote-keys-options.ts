@@ -155,6 +155,7 @@ export function checkRemoteKeysOptions(
     cacheOf: (url) => ({
       ...cache,
       url,
+      use,
       ifStated: entryRules.ifStated,
       saved: snapshot ? readSnapshot(snapshot, url, entryRules) : undefined,
     }),
