@@ -38,8 +38,10 @@ const CLOUDS = {
 
 /** Personal accounts: anybody can have one. */
 const PERSONAL = '9188040d-6c67-4c5b-b112-36a304b66dad'
-/** What each tenant's administrator assigns: roles of the application, and those of the directory. */
-const ASSIGNED = ['roles', 'wids']
+/** What each tenant's administrator assigns: roles of the application and of the directory, groups, and contexts of a log-in. */
+const ASSIGNED = ['roles', 'wids', 'groups', 'acrs']
+/** What he calls a user. */
+const NAMES = ['email', 'upn', 'preferred_username', 'unique_name']
 
 const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
@@ -168,7 +170,9 @@ function ofTenants(
       claim: 'tid',
       tenants: isAny ? 'any' : [...tenants],
       ...(isAny && { except: [PERSONAL] }),
-      ...(isAny && rolesAssignedBy === undefined && { decidedByTenants: ASSIGNED }),
+      ...(isAny && {
+        decidedByTenants: [...(rolesAssignedBy === undefined ? ASSIGNED : []), ...NAMES],
+      }),
     },
   }
 }

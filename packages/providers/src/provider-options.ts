@@ -87,8 +87,8 @@ export interface ProviderOptions {
      */
     appKeys?: string | undefined
     /**
-     * With `tenants: 'any'`: permits requirements of `roles` and `wids`, which each tenant's administrator assigns. Then also check
-     * `tid` wherever you check a role.
+     * With `tenants: 'any'`: permits requirements of `roles`, `wids`, `groups` and `acrs`, which each tenant's administrator assigns. Then
+     * also check `tid` wherever you check one.
      */
     rolesAssignedBy?: 'any' | undefined
   }

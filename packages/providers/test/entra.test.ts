@@ -367,6 +367,37 @@ describe('roles', () => {
     )
   }
 
+  test.each(['groups', 'acrs'])('%s can be required where that is waived', (name) => {
+    const options = { ...any, requiredClaims: { [name]: 'a' } }
+    expect(() => world({ ...options, rolesAssignedBy: 'any' })).not.toThrow()
+  })
+
+  test.each(['email', 'upn', 'preferred_username', 'unique_name'])(
+    '%s cannot be required even where roles can',
+    (name) => {
+      const options = { ...any, rolesAssignedBy: 'any', requiredClaims: { [name]: 'a' } } as const
+      expect(() => world(options)).toThrow(`requiredClaims must not have "${name}"`)
+    },
+  )
+
+  test.each(['groups', 'email', 'upn', 'preferred_username', 'unique_name', 'acrs'])(
+    '%s of any tenant cannot be required either, and of tenants that are listed it can',
+    (name) => {
+      const requiredClaims = { [name]: 'a' }
+      expect(() => world({ ...any, requiredClaims })).toThrow(
+        `requiredClaims must not have "${name}"`,
+      )
+      expect(() => world({ ...listed, requiredClaims })).not.toThrow()
+    },
+  )
+
+  test('are a list of each verifier: whoever changes one changes no other', () => {
+    const [{ preset: one }, { preset: other }] = [world(any), world(any)]
+    expect(one.issuer).toEqual(other.issuer)
+    const lists = [one, other].map(({ issuer }) => Reflect.get(Object(issuer), 'decidedByTenants'))
+    expect(lists[0]).not.toBe(lists[1])
+  })
+
   test.each(['roles', 'wids'] as const)(
     '%s of any tenant cannot be required, unless that is waived in writing',
     async (name) => {
