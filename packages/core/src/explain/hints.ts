@@ -58,7 +58,7 @@ export function hintsOf(clues: Clues): readonly Hint[] {
 
 function signerHint(
   { thumbprint, foundIn, kid: ownKid }: Signer,
-  { isProven, isAlgorithmAccepted, alg, kid }: Clues,
+  { isProven, isAlgorithmAccepted, alg, kid, ring }: Clues,
 ): Hint | undefined {
   const key = `the key ${thumbprint.slice(0, 8)}`
   if (isProven) {
@@ -77,8 +77,9 @@ function signerHint(
     const text = `${key} made the signature with ${shown(alg)}, which the verifier does not accept`
     return { name: 'algorithm_not_listed', text }
   }
-  // One with that kid was looked at: its entry names other issuers, or there were too many before it.
-  if (ownKid === kid) return undefined
+  // It was looked at: its entry names other issuers, or there were too many before it.
+  const isBare = !(ring instanceof AuthError) && ring.bare
+  if (isBare || ownKid === kid || ownKid === undefined || kid === undefined) return undefined
   const text = `${key}, whose kid is ${shown(ownKid)}, made the signature; the header's kid is ${shown(kid)}`
   return { name: 'kid_of_another_key', text }
 }
