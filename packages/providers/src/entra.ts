@@ -64,7 +64,7 @@ interface Place {
  * Options of `createVerifier` for access tokens of Microsoft Entra ID, of one version: of one tenant (`tenant`), of several, or of any
  * (`tenants`).
  *
- * With `tenants: 'any'` a tenant may be an attacker's: know users by `tid` and `oid` together, and to require `roles` is a TypeError.
+ * With `tenants: 'any'` a tenant may be an attacker's: know users by `tid` and `oid` together; a requirement of `roles` is never met.
  * Personal accounts are refused unless their tenant is listed.
  *
  * Refuses ID tokens, also those whose client is the API itself.

@@ -101,9 +101,10 @@ async function answerOf(
     if (answer === undefined || answer === null) return { word: 'none' }
     if (!isVerifier(answer)) return failed('unreachable', noVerifier(answer))
     checkOurVerifier('byIssuer', 'the answer of the function', answer)
-    return checksIssuer(answer, issuer)
-      ? { word: 'verifier', verifier: answer, since }
-      : failed('unreachable', checksOtherIssuer)
+    if (checksIssuer(answer, issuer)) return { word: 'verifier', verifier: answer, since }
+    // A stranger has chosen the `iss`: a tenant that is not accepted, or none at all.
+    if (findInternals(answer)?.hasTemplate === true) return { word: 'none' }
+    return failed('unreachable', checksOtherIssuer)
   } catch (error) {
     return failed('unreachable', functionFailed, error)
   }

@@ -43,6 +43,12 @@ export function lacksValue(
       : `${describe(description)} ${found}; expected ${acceptedText(accepted)}`
 }
 
+/** Of a claim that is never met where tokens of any tenant are accepted. */
+export function decidedByTenant(description: string): Detail {
+  return () =>
+    `${describe(description)} is never met: the administrator of the token's tenant decides what it says, and tokens of any tenant are accepted`
+}
+
 /** @param actors How many act, or acted, for the subject. The first of them is another one than those that are wanted. */
 export function lacksActor(description: string, actors: number): Detail {
   const found =

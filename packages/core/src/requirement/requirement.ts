@@ -5,10 +5,10 @@ import type { Auth } from '../claims/auth.ts'
 import { idTokenHint } from '../claims/details.ts'
 import type { RequiredValue } from '../claims/required-claims.ts'
 import { asSigned, signedClaims } from '../claims/signed-claims.ts'
-import { checkDecider } from '../claims/tenants.ts'
+import { isDecidedByTenant } from '../claims/tenants.ts'
 import { checkScopes, joinedScopes } from '../ground/scopes.ts'
 import type { Verifier } from '../verifier/verifier.ts'
-import { lacksAll, lacksScopes, lacksValue } from './details.ts'
+import { decidedByTenant, lacksAll, lacksScopes, lacksValue } from './details.ts'
 import { scopesOf, hasScopes } from './granted-scopes.ts'
 import {
   checkRequirementList,
@@ -96,9 +96,13 @@ export function claim(...given: Parameters<typeof claim>): Requirement {
   return {
     reason: 'claim',
     description,
-    explain: (auth) => lacksValue(description, path, valueOf(auth), accepted),
+    explain: (auth) =>
+      isDecidedByTenant(auth, path[0])
+        ? decidedByTenant(description)
+        : lacksValue(description, path, valueOf(auth), accepted),
     isMetBy(auth) {
-      checkDecider(description, auth, path[0])
+      // No fault that is thrown: anybody can have such a token.
+      if (isDecidedByTenant(auth, path[0])) return false
       const value = valueOf(auth)
       return value !== undefined && matches(value)
     },

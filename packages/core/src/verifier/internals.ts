@@ -9,6 +9,8 @@ import { checkCopy, marked } from '../ground/copy.ts'
 export interface Internals {
   /** Whether the tokens that it accepts with this `iss` are from an issuer that it was told to accept. */
   readonly checksIssuer: (issuer: string) => boolean
+  /** It was told a template of issuers, so that who chose it by an `iss` cannot tell whether it accepts that one. */
+  readonly hasTemplate?: boolean | undefined
   /** The option `audience` of each verifier that may judge a token, as far as it is known at start-up; `null` accepts any token. */
   readonly audiences: readonly (readonly (string | null)[] | null)[]
   /** Octets. */

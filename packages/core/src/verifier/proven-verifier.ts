@@ -2,6 +2,7 @@ import { own, ownMembers } from '@portcullis/kit/options'
 
 import type { Auth } from '../claims/auth.ts'
 import { statesIssuer } from '../claims/claims.ts'
+import { isTenantRule } from '../claims/tenants.ts'
 import { verdicts } from '../report/diagnostics.ts'
 import { setInternals } from './internals.ts'
 import { createJudge } from './judge.ts'
@@ -52,6 +53,7 @@ export function verifierOf<Proven extends ProvenToken>(
 
   setInternals(verify, {
     checksIssuer: (issuer) => statesIssuer(rules, issuer),
+    hasTemplate: isTenantRule(rules.issuer),
     audiences: [rules.audience],
     maxTokenSize,
     recall,

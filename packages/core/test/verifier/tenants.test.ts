@@ -162,7 +162,51 @@ test('byIssuer takes it for the issuer of a tenant, and for no other', async () 
   expect(() => byIssuer({ [issuerOf(BOB)]: verifier })).toThrow(TypeError)
 })
 
+test.each([
+  ['of no tenant', 'https://evil.example/'],
+  ['of a tenant that is not accepted', issuerOf(BOB)],
+  ['of the template', TEMPLATE],
+])(
+  'a function of byIssuer that answers with it for an iss %s: 401, and never 503',
+  async (_, iss) => {
+    const keys = localKeys([keyOf(A, TEMPLATE)])
+    const listed = createVerifier({
+      keys,
+      issuer: { ...anyTenant, tenants: [ADA] },
+      audience: null,
+    })
+    const token = await A.token({ claims: { iss, tid: ADA } })
+    await expect(byIssuer(() => listed).verify(token)).rejects.toMatchObject({
+      code: 'invalid_token',
+      reason: 'unknown_key',
+      status: 401,
+    })
+    const fixed = createVerifier({ keys, issuer: issuerOf(ADA), audience: null })
+    await expect(byIssuer(() => fixed).verify(token)).rejects.toMatchObject({ status: 503 })
+  },
+)
+
 describe('an explanation', () => {
+  const { kid: _kid, ...nameless } = keyOf(A, issuerOf(BOB))
+
+  test.each([
+    ['without a kid in the header', keyOf(A, issuerOf(BOB)), { kid: undefined }],
+    ['of a key without a kid', nameless, {}],
+  ])(
+    '%s gives no hint at another kid where the key is for other tenants',
+    async (_, key, header) => {
+      const exp = Date.now() / 1000 + 60
+      const token = await A.token({
+        claims: { iss: issuerOf(ADA), tid: ADA, exp, iat: exp - 60 },
+        header,
+      })
+      const keys = localKeys([key])
+      const explanation = await explain(token, { issuer: anyTenant, audience: null, keys })
+      expect(explanation.refusal?.reason).toBe('unknown_key')
+      expect(explanation.hints).toEqual([])
+    },
+  )
+
   const options = { issuer: anyTenant, audience: null } as const
   test.each([
     ['of a key for all tenants: accepted', TEMPLATE, 'accepted'],
@@ -202,7 +246,41 @@ describe('a claim that the administrator of any tenant decides', () => {
     ['behind another that is not met', any(scope('write'), claim('roles', 'admin'))],
   ])('cannot be required: %s', async (_, requirement) => {
     const incoming = await request(decided)
-    await expect(authorizeRequest(incoming, [requirement])).rejects.toThrow(TypeError)
+    await expect(authorizeRequest(incoming, [requirement])).rejects.toMatchObject({
+      code: 'insufficient_scope',
+      status: 403,
+    })
+  })
+
+  test('is refused as one that is not met, and `detail` says why', async () => {
+    const refusal = authorizeRequest(await request(decided), [claim('roles', 'admin')])
+    await expect(refusal).rejects.toMatchObject({
+      code: 'insufficient_scope',
+      reason: 'claim',
+      detail:
+        "claim roles is never met: the administrator of the token's tenant decides what it says, and tokens of any tenant are accepted",
+    })
+  })
+
+  test('beside one tenant in byIssuer: that one meets it, and a stranger gets 403', async () => {
+    const keys = localKeys([keyOf(A, TEMPLATE)])
+    const one = createVerifier({ keys, issuer: issuerOf(ADA), audience: null })
+    const other = createVerifier({ keys, issuer: decided, audience: null })
+    const both = byIssuer((iss) => (iss === issuerOf(ADA) ? one : other))
+    const verdicts: unknown[] = []
+    for (const tid of [ADA, BOB]) {
+      const token = await A.token({ claims: { ...claims, iss: issuerOf(tid), tid } })
+      const incoming = { headers: { authorization: `Bearer ${token}` } }
+      await authenticateRequest(both, incoming)
+      const asked = authorizeRequest(incoming, [claim('roles', 'admin')])
+      verdicts.push(
+        await asked.then(
+          () => 'met',
+          (error: unknown) => Reflect.get(Object(error), 'code') as unknown,
+        ),
+      )
+    }
+    expect(verdicts).toEqual(['met', 'insufficient_scope'])
   })
 
   test('cannot be required whatever a schema makes of it, or of a token that lacks it', async () => {
@@ -214,9 +292,13 @@ describe('a claim that the administrator of any tenant decides', () => {
       },
     }
     const made = await request(decided, {}, { schema })
-    await expect(authorizeRequest(made, [claim('roles', 'admin')])).rejects.toThrow(TypeError)
+    await expect(authorizeRequest(made, [claim('roles', 'admin')])).rejects.toMatchObject({
+      status: 403,
+    })
     const without = await request(decided, { roles: [] })
-    await expect(authorizeRequest(without, [claim('roles', 'admin')])).rejects.toThrow(TypeError)
+    await expect(authorizeRequest(without, [claim('roles', 'admin')])).rejects.toMatchObject({
+      status: 403,
+    })
   })
 
   test('cannot be required of a token that was accepted before', async () => {
@@ -225,7 +307,9 @@ describe('a claim that the administrator of any tenant decides', () => {
     const headers = { authorization: `Bearer ${await A.token({ claims })}` }
     for (const incoming of [{ headers }, { headers }]) {
       await authenticateRequest(verifier, incoming)
-      await expect(authorizeRequest(incoming, [claim('roles', 'admin')])).rejects.toThrow(TypeError)
+      await expect(authorizeRequest(incoming, [claim('roles', 'admin')])).rejects.toMatchObject({
+        status: 403,
+      })
     }
   })
 
