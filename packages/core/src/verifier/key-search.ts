@@ -95,6 +95,11 @@ export function createKeySearch({
     const hints = hintsOf(reading)
     let hasWaited = false
     let other: OtherMaker | undefined
+    const isForOthers = (key: VerificationKey, { parsed }: Reading): boolean => {
+      if (tenants === undefined || isForTenant(key, parsed, tenants)) return false
+      other = { issuer: key.issuer, template: tenants.keyTemplate.text }
+      return true
+    }
     for (const key of findCandidates(ring, hints, accepted)) {
       let isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
       if (typeof isSigned !== 'boolean') {
@@ -102,10 +107,7 @@ export function createKeySearch({
         hasWaited = true
       }
       if (!isSigned) continue
-      if (tenants !== undefined && !isForTenant(key, reading, tenants)) {
-        other = { issuer: key.issuer, template: tenants.keyTemplate.text }
-        continue
-      }
+      if (isForOthers(key, reading)) continue
       // A synchronous result cannot race a refresh; once anything was awaited, the key may have left.
       if (!hasWaited || (await isTrusted(key, hints, caller))) {
         return { reading, key, foundIn: ring.keys }
@@ -113,7 +115,7 @@ export function createKeySearch({
     }
     // Dropped for the wait here as well.
     reading = undefined
-    const answer = await keys.suspect(suspicionOf(token, ring), caller)
+    const answer = await keys.suspect(suspicionOf(token, ring, isForOthers), caller)
     if (answer.key !== undefined) {
       return { reading: read(token), key: answer.key, foundIn: undefined }
     }
@@ -131,7 +133,11 @@ export function createKeySearch({
     return findCandidates(ring, hints, accepted).includes(key)
   }
 
-  function suspicionOf(token: string, ring: KeyRing): Suspicion {
+  function suspicionOf(
+    token: string,
+    ring: KeyRing,
+    isForOthers: (key: VerificationKey, reading: Reading) => boolean,
+  ): Suspicion {
     return {
       token,
       ring,
@@ -146,8 +152,7 @@ export function createKeySearch({
         const reading = read(token)
         for (const key of findCandidates(newer, hintsOf(reading), accepted)) {
           const isSigned = await isSignedBy(key, reading.algorithm, reading.parsed)
-          if (!isSigned) continue
-          if (tenants === undefined || isForTenant(key, reading, tenants)) return key
+          if (isSigned && !isForOthers(key, reading)) return key
         }
         return undefined
       },
@@ -164,10 +169,10 @@ export function createKeySearch({
 /** Only of a key that has made the signature: of several entries for one key, each may be for other tenants. */
 function isForTenant(
   { issuer }: VerificationKey,
-  { parsed }: Reading,
+  { payload }: Reading['parsed'],
   tenants: TenantRule,
 ): boolean {
-  return isKeyForTenant(issuer, parseJsonObject(parsed.payload), tenants)
+  return isKeyForTenant(issuer, parseJsonObject(payload), tenants)
 }
 
 function hintsOf({ parsed, algorithm }: Reading): KeyHints {

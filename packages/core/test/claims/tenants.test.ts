@@ -91,6 +91,7 @@ describe('a token and its tenant', () => {
     ['null', null],
     ['with a line break', `${A}\n`],
     ['in braces', `{${A}}`],
+    ['behind something', `x${A}`],
     ['without hyphens', A.replaceAll('-', '')],
     ['a domain', 'contoso.onmicrosoft.com'],
     ['common', 'common'],
@@ -187,6 +188,8 @@ test.each([
   [issuerOf(B), listed, false],
   [TEMPLATE, any, false],
   ['https://id.example/v2.0', any, false],
+  [issuerOf(A, 'https://ix.example/{tenantid}/v2.0'), any, false],
+  [issuerOf(A, 'https://id.example/{tenantid}/v1.0'), any, false],
   ['', any, false],
 ])('whether %s may be the issuer of a token', (iss, issuer, isAccepted) => {
   expect(isIssuerOfTenant(iss, tenantRuleOf(issuer))).toBe(isAccepted)
@@ -204,7 +207,11 @@ test.each<[string, object, string]>([
     "tenants must be 'any', or a list of UUIDs in lower case",
   ],
   ['an empty list', { tenants: [], except: undefined }, "tenants must be 'any', or a list"],
-  ['one in upper case', { tenants: [B.toUpperCase()], except: undefined }, "tenants must be 'any'"],
+  [
+    'one in upper case',
+    { tenants: [A, B.toUpperCase()], except: undefined },
+    "tenants must be 'any'",
+  ],
   [
     'a hole',
     { tenants: Array.from<string>({ length: 2 }), except: undefined },

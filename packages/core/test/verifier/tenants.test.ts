@@ -105,6 +105,15 @@ describe('in a rotation', () => {
     expect(endpoint.requests).toHaveLength(2)
   })
 
+  test('a new key for another tenant is looked for, and proves nothing', async () => {
+    const { verdict, endpoint, clock } = tenants(keyOf(A, TEMPLATE))
+    await verdict(await tenantToken(A, ADA))
+    endpoint.document = { keys: [keyOf(B, issuerOf(BOB))] }
+    await clock.advance(10)
+    expect(await verdict(await tenantToken(B, ADA))).toBe('unknown_key')
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
   test('a key that was for one tenant is found for all, in that very request', async () => {
     const { verdict, endpoint, clock } = tenants(keyOf(A, issuerOf(ADA)))
     expect(await verdict(await tenantToken(A, ADA))).toBe('accepted')
