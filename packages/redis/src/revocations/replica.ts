@@ -132,13 +132,12 @@ async function readAhead(
   reported: { readonly last: string; readonly identity: Identity | undefined },
   end: number,
 ): Promise<void> {
-  const { clock, page, ahead, others } = replica
+  const { clock, page, ahead } = replica
   const other = otherIn(replica, reported.identity)
   let after = reported.last
   for (;;) {
     const entries = await stream.read(after, page, Math.max(0, end - clock.monotonic()))
-    const batch = other === undefined ? ahead.take(entries) : await others.take(other, entries)
-    const { unreadable, foreign, isFull } = batch
+    const { unreadable, foreign, isFull } = ahead.take(entries, other)
     after = entries.at(-1)?.id ?? after
     const isUrgent = isFull || unreadable.length + foreign.length > 0 || entries.length >= page
     if (isUrgent || clock.monotonic() >= end) return
@@ -212,15 +211,20 @@ async function moveOthers(replica: Replica, identity: Identity | undefined): Pro
 }
 
 /**
- * What was read ahead, and is not in the stream, was a former primary's, if the connection has ended or something was missed: it is ours.
- * Otherwise another stream had the key for less than a heartbeat, and no report says which: it is refused, and never written.
+ * What was read ahead, and is not in the stream, was a former primary's, if the connection has ended or something was missed: it is ours,
+ * or of the other stream that was reported then. Otherwise another one had the key for less than a heartbeat, and no report says which: it
+ * is refused, and never written.
  */
 async function leave({ ahead, ours, others }: Replica): Promise<Left> {
   const isLost = ahead.moveTo(ours)
-  const { isFull } = await others.take(undefined, ahead.unclaimed())
+  let { isFull } = ours
+  for (const { other, entries } of ahead.unclaimed()) {
+    const batch = await others.take(other, entries)
+    isFull ||= batch.isFull
+  }
   // Not before: it is refused all the time.
   ahead.clear()
-  return { isLost, isFull: isFull || ours.isFull }
+  return { isLost, isFull }
 }
 
 interface Left {

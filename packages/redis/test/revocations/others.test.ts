@@ -251,7 +251,7 @@ describe('another environment has its stream in the place of ours, and revokes s
   test.each(NEXT)('%s: that gets nothing of it, and it stays refused', async (_, next) => {
     const { store, clock, replica, second } = await restored()
     store.data = new Map()
-    store.create('theirs', ['before theirs'])
+    store.create('theirs', ['before-theirs'])
     await clock.advance(A_WHILE)
     store.add(tokenRecord('a'))
     await clock.advance(A_WHILE)
@@ -271,11 +271,11 @@ describe('another environment has its stream in the place of ours, and revokes s
   test('and one that an operator makes replaces both: then it is written back', async () => {
     const { store, clock, replica } = await restored()
     store.data = new Map()
-    store.create('theirs', ['before theirs'])
+    store.create('theirs', ['before-theirs'])
     store.add(tokenRecord('a'))
     await clock.advance(A_WHILE)
     store.data = new Map()
-    store.create('before theirs')
+    store.create('before-theirs')
     store.add(tokenRecord('b'))
     await clock.advance(A_WHILE)
     store.data = new Map()
@@ -283,6 +283,23 @@ describe('another environment has its stream in the place of ours, and revokes s
     await clock.advance(A_WHILE)
     expect(replica.status().state).toBe('current')
     expect(jtisIn(store)).toEqual(new Set(['a', 'b']))
+  })
+
+  test('right after the one that ours replaces is back: that gets nothing of it, and ours neither', async () => {
+    const { store, clock, first } = await restored()
+    store.data = first
+    await clock.advance(A_WHILE)
+    store.data = new Map()
+    store.create('theirs')
+    store.add(tokenRecord('a'))
+    await clock.advance(MAX_STALENESS)
+    store.data = first
+    await clock.advance(MAX_STALENESS)
+    store.data = new Map()
+    await clock.advance(MAX_STALENESS)
+    store.create('third', ['first', 'second'])
+    await clock.advance(A_WHILE)
+    expect(jtiListIn(store)).toEqual([])
   })
 
   test('of more entries than there is room for: the process says so, and goes on as before when ours is back', async () => {
