@@ -81,7 +81,15 @@ async function bundle(
     external: isExternal,
     // A module of Node that nothing is used of is left out; others may be imported for what they do.
     treeshake: { moduleSideEffects: (name) => !name.startsWith('node:') },
-    plugins: [{ name: 'kit', resolveId: (name) => inKit(name, 'js') }],
+    plugins: [
+      { name: 'kit', resolveId: (name) => inKit(name, 'js') },
+      {
+        name: 'indents',
+        renderChunk(code) {
+          return withHalfIndents(code, this.parse(code))
+        },
+      },
+    ],
     // A circle would decide by the order of imports what a module sees: refused, as is all else that rollup doubts.
     onLog: (_, { code, message }) => {
       if (!HARMLESS.has(code ?? '')) throw new Error(message)
@@ -104,6 +112,22 @@ async function bundle(
   const missing = undeclared(others, manifest)
   if (missing.length > 0)
     throw new Error(`${manifest.name} has no dependency ${missing.join(', ')}`)
+}
+
+/** The compiler indents by four spaces, which makes up a tenth of a package. Lines within a template are text. */
+function withHalfIndents(code: string, program: unknown): string {
+  const texts = textsIn(program)
+  return code.replaceAll(/^ {4,}/gm, ({ length }, at: number) => {
+    const isText = texts.some(({ start, end }) => start < at && at <= end)
+    return ' '.repeat(isText ? length : length - 2 * Math.floor(length / 4))
+  })
+}
+
+/** Where the texts of templates are. */
+function textsIn(node: unknown): readonly { readonly start: number; readonly end: number }[] {
+  if (typeof node !== 'object' || node === null) return []
+  const { type, start, end } = node as { type?: string; start: number; end: number }
+  return type === 'TemplateElement' ? [{ start, end }] : Object.values(node).flatMap(textsIn)
 }
 
 /** What the compiler has made of what somebody imports from there; `null` for everything else. */

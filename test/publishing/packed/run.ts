@@ -33,7 +33,7 @@ const ALL_PACKAGES = ['bun', 'deno'] as const
 const CLI = '@portcullis/cli'
 
 /** Of a package as it is installed: about what a bundle and the documents beside it take. */
-const MAX_OCTETS = 660_000
+const MAX_OCTETS = 640_000
 
 /** What is published to be run, and where it is in its package. */
 const PROGRAMS = [
