@@ -12,7 +12,7 @@ import { createWorld, type Setting, type World } from './world.ts'
 // Random sequences of events, starts of the process included, in virtual time, against what is promised whatever happens.
 // A sequence that fails is printed in its shortest form, with the seed that repeats it.
 
-const RUNS = 120
+const RUNS = 200
 /** The first verifier of a process has a list, the second has none. */
 const LISTED = 0
 

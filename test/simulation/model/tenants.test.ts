@@ -18,7 +18,7 @@ import {
 
 // Random sequences of events for a `byIssuer` of a function, in virtual time, against what is promised whatever happens.
 
-const RUNS = 500
+const RUNS = 1000
 
 /** Plain, so that a sequence that fails prints as one can read it. Seconds. */
 type Event =

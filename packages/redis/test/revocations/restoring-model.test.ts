@@ -296,7 +296,7 @@ test(
           for (const { revocations } of fleet) await revocations.close()
         }
       }),
-      modelRuns(150, 20_260_101),
+      modelRuns(250, 20_260_101),
     )
   },
   MODEL_LIMIT,

@@ -6,7 +6,7 @@ import { BODY_TEXTS, encoded } from './texts.ts'
 
 // A program: clients whose token service answers with hostile texts, then one that gets a token.
 
-const ROUNDS = 4
+const ROUNDS = 8
 
 const clock = manualClock()
 const sound = await (await createTestIssuer({ clock })).token()

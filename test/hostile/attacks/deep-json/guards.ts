@@ -10,8 +10,8 @@ import { encoded, HEADER_TEXTS, PROOF_TEXTS } from './texts.ts'
 
 // A program: it serves the applications of one adapter, and sends them hostile headers, payloads and proofs.
 
-/** Shared by the versions of a framework: 46 requests each. Without the limit of levels four of them ended the process. */
-const ROUNDS = 8
+/** Shared by the versions of a framework: 46 requests each. */
+const ROUNDS = 24
 const ISSUER = 'https://auth.test'
 const ORIGIN = 'https://api.test'
 

@@ -14,7 +14,7 @@ import { BODY_TEXTS, encoded } from './texts.ts'
 
 // A program: what asks an authorization server, and what it sends events to, get hostile texts, and then sound ones.
 
-const ROUNDS = 3
+const ROUNDS = 6
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = { headers: { 'content-type': 'application/json' } }
 

@@ -7,7 +7,7 @@ import { BODY_TEXTS, encoded, HEADER_TEXTS } from './texts.ts'
 
 // A program: `portcullis serve`, which is asked over HTTP, and commands that are given hostile tokens.
 
-const ROUNDS = 3
+const ROUNDS = 6
 
 const tokens = BODY_TEXTS.flatMap((text) => [
   `${encoded(text)}.e30.AAAA`,
