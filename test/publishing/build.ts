@@ -34,14 +34,14 @@ interface Manifest {
   readonly publishConfig?: { readonly bin?: Readonly<Record<string, string>> }
 }
 
-const start = performance.now()
+const started = performance.now()
 const folders = manifestPaths.map((path) => join(root, dirname(path)))
 for (const folder of folders) rmSync(join(folder, 'dist'), { recursive: true, force: true })
 await Promise.all(folders.map(build))
 // What is promised is published with core.
 const promises = withoutLinks(readFileSync(join(root, 'SECURITY.md'), 'utf8'))
 writeFileSync(join(root, 'packages/core/SECURITY.md'), promises)
-console.log(`packages/*/dist in ${((performance.now() - start) / 1000).toFixed(1)} s`)
+console.log(`packages/*/dist in ${((performance.now() - started) / 1000).toFixed(1)} s`)
 
 async function build(folder: string): Promise<void> {
   const manifest = manifestOf(folder)
