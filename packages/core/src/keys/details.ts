@@ -10,7 +10,7 @@ import {
   printable,
   shown,
 } from '../refusal/text.ts'
-import type { KeyRing, VerificationKey, WhyUnproven } from './key-source.ts'
+import { countUntried, type KeyRing, type VerificationKey, type WhyUnproven } from './key-source.ts'
 
 // What refusals tell developers that are about keys. Of the keys in use they keep numbers and names.
 
@@ -118,6 +118,8 @@ export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): Nu
   }
 }
 
+const RETIRED_ENTRY = 'an entry of that key for this tenant has left the document'
+
 /** A key that made the signature, and is for tokens of other issuers. */
 export interface OtherMaker {
   /** Of its entry in the key document. */
@@ -132,10 +134,14 @@ export function keyOfOthers(
   { issuer, template }: OtherMaker,
 ): NumberedDetail {
   const age = ageOf(ring, arrived)
+  const isMore = countUntried(ring.keys) > 0
   return () => {
     const key = kid === undefined ? 'a key' : `the key with kid ${shown(kid)}`
     const found = issuer === undefined ? 'states no issuer' : `states the issuer ${spelled(issuer)}`
-    const text = `${key} made the signature and ${found}; expected ${spelled(template)}, or the same with the tenant of the token${because(why)}`
+    // The key itself is in the document: what has left is its entry for these tokens.
+    const reason = why === 'retired' ? `; ${RETIRED_ENTRY}` : because(why)
+    const others = isMore ? '; more keys fit than are tried for one token' : ''
+    const text = `${key} made the signature and ${found}; expected ${spelled(template)}, or the same with the tenant of the token${others}${reason}`
     return { text, numbers: agesOf(age) }
   }
 }

@@ -68,13 +68,15 @@ export function statusOf(
 ): Omit<RemoteKeysStatus, 'isFetching'> {
   const { ring, last } = state
   const keys = ring === undefined ? [] : withoutEndedOverlaps(ring, moment, policy).keys
-  const retired = retiredKeys(ring, state.retired, moment, policy).map(({ key }) => key)
+  const thumbprints = thumbprintsOf(keys)
+  const left = retiredKeys(ring, state.retired, moment, policy).map(({ key }) => key)
   return {
     freshness: freshness(ring, moment, policy),
     age: ring && elapsed(ring.fetchedAt, moment),
     maxAge: ring?.maxAge,
-    thumbprints: thumbprintsOf(keys),
-    retired: thumbprintsOf(retired),
+    thumbprints,
+    // One of several entries for a key may have left, and the key itself has not.
+    retired: thumbprintsOf(left).filter((each) => !thumbprints.includes(each)),
     skippedKeys: ring?.skipped.count ?? 0,
     skippedEntries: ring?.skipped.entries ?? [],
     untriedKeys: countUntried(keys),
@@ -98,8 +100,9 @@ function snapshotStatus(
   return { state: ring?.isSaved === true ? 'in_use' : 'replaced', detail: undefined }
 }
 
+/** Each once: a key may have several entries. */
 function thumbprintsOf(keys: readonly VerificationKey[]): string[] {
-  return keys.map(({ thumbprint }) => thumbprint)
+  return [...new Set(keys.map(({ thumbprint }) => thumbprint))]
 }
 
 export function snapshotMessage(source: object, status: RemoteKeysStatus): KeysMessage {

@@ -69,6 +69,22 @@ describe('trust is in a key for an issuer', () => {
     expect(await verdict(await tenantToken(A, CHARLES))).toBe('unknown_key')
   })
 
+  test('a ninth entry of one key is never tried: its tokens are refused, and it is said', async () => {
+    const ids = Array.from({ length: 9 }, (_, at) => `${ADA.slice(0, -1)}${at}`)
+    const keys = localKeys(ids.map((id) => keyOf(A, issuerOf(id))))
+    const verifier = createVerifier({ keys, issuer: anyTenant, audience: null })
+    const exp = Date.now() / 1000 + 60
+    const verdictOf = async (tid = '') => {
+      const token = await A.token({ claims: { iss: issuerOf(tid), tid, exp, iat: exp - 60 } })
+      return await verifier.verify(token)
+    }
+    await expect(verdictOf(ids[7])).resolves.toMatchObject({ claims: { tid: ids[7] } })
+    await expect(verdictOf(ids[8])).rejects.toMatchObject({
+      reason: 'unknown_key',
+      detail: expect.stringMatching(/; more keys fit than are tried for one token$/) as string,
+    })
+  })
+
   test('a token of one tenant with the id of another is refused by its issuer, without a question', async () => {
     const { verdict, endpoint } = tenants(keyOf(A, TEMPLATE))
     expect(await verdict(await tenantToken(A, ADA, { tid: BOB }))).toBe('issuer')
@@ -132,6 +148,30 @@ describe('in a rotation', () => {
     await keys.refresh()
     expect(await verdict(token)).toBe('unknown_key')
     expect(await verdict(await tenantToken(A, BOB))).toBe('accepted')
+  })
+
+  test('a key whose entry is for another tenant now is not told as retired, and what has left is said', async () => {
+    const { endpoint, clock, keys } = tenants(keyOf(A, issuerOf(ADA)))
+    const verifier = createVerifier({ keys, issuer: anyTenant, audience: null })
+    await keys.refresh()
+    endpoint.document = { keys: [keyOf(A, issuerOf(BOB))] }
+    await clock.advance(10)
+    await keys.refresh()
+    const { thumbprints, retired } = keys.status()
+    expect(thumbprints).toHaveLength(1)
+    expect(retired).toEqual([])
+    await expect(verifier.verify(await tenantToken(A, ADA))).rejects.toMatchObject({
+      reason: 'unknown_key',
+      detail: expect.stringMatching(
+        /; an entry of that key for this tenant has left the document$/,
+      ) as string,
+    })
+  })
+
+  test('a key with entries for several tenants is one thumbprint', async () => {
+    const { keys } = tenants(keyOf(A, issuerOf(ADA)), keyOf(A, issuerOf(BOB)))
+    await keys.refresh()
+    expect(keys.status().thumbprints).toHaveLength(1)
   })
 
   test('an overlap keeps a key for the issuer that its entry had, and for no other', async () => {
