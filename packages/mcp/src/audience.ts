@@ -1,5 +1,5 @@
 import type { Verifier } from '@portcullis/core'
-import { audiencesOf, type ClientAudience } from '@portcullis/core/adapter'
+import { audiencesOf, type ClientAudience, onlyIssuerOf } from '@portcullis/core/adapter'
 import { isJsonObject } from '@portcullis/kit/json'
 import { isText, isTextList, type OptionCheck, ownMembers } from '@portcullis/kit/options'
 
@@ -11,18 +11,20 @@ export const isAudience: OptionCheck = (value) => {
   if (!isJsonObject(value)) {
     return isText(value) === undefined || isTextList(value) === undefined
       ? undefined
-      : 'must be a string, a list of strings, or { clientIds, scope }'
+      : 'must be a string, a list of strings, or { clientIds, scope, issuer }'
   }
-  const { clientIds, scope, ...others } = ownMembers(value)
-  const isWhole = isTextList(clientIds) === undefined && isScope(scope) === undefined
+  const { clientIds, scope, issuer = 'any', ...others } = ownMembers(value)
+  const parts = [isTextList(clientIds), isScope(scope), isText(issuer)]
+  const isWhole = parts.every((each) => each === undefined)
   return isWhole && Object.keys(others).length === 0
     ? undefined
-    : 'must have clientIds, a list of strings, and scope, which this resource alone has'
+    : 'must have clientIds, a list of strings, scope, which this resource alone has, and at most issuer, a string'
 }
 
 interface ByClient {
   readonly clientIds: readonly string[]
   readonly scope: string
+  readonly issuer?: string | undefined
 }
 
 /** As the option of an endpoint has it. */
@@ -44,12 +46,27 @@ export function audienceOf(
   const isRoot = pathname === '/' && search === ''
   const names = isRoot ? [...new Set([resource, origin, `${origin}/`])] : [resource]
   if (audience === undefined) return { audience: names, clients: undefined }
-  const { clientIds, scope } = ownMembers(audience)
-  return { audience: names, clients: { clientIds: [...clientIds], clientIdClaims, scope } }
+  const { clientIds, scope, issuer } = ownMembers(audience)
+  return { audience: names, clients: { clientIds: [...clientIds], issuer, clientIdClaims, scope } }
 }
 
 function isByClient(audience: NonNullable<Stated['audience']>): audience is ByClient {
   return isJsonObject(audience)
+}
+
+/** Another issuer may have a client of the same name, which somebody else has registered there. */
+export function checkClients(
+  factory: string,
+  verifier: Verifier<unknown>,
+  clients: ClientAudience | undefined,
+): void {
+  if (clients === undefined || clients.issuer !== undefined) return
+  if (onlyIssuerOf(verifier) !== undefined) return
+  // Mistake `…: the audience must have the issuer of clientIds`: The verifier accepts tokens of several issuers, or nobody knows of how
+  // many, and each may have a client of such a name. Write `audience: { clientIds, scope, issuer: 'https://login.example.com' }`.
+  throw new TypeError(
+    `${factory}: the audience must have the issuer of clientIds, since the verifier may accept other issuers as well`,
+  )
 }
 
 /** A verifier that is not ours, or that finds others by a function, says nothing before the first token: then each token is checked. */

@@ -9,6 +9,7 @@ import {
   checkGuardOptions,
   checkRequirementList,
   type ClientAudience,
+  decidedByTenantsOf,
 } from '@portcullis/core/adapter'
 import { isJsonObject, textMember } from '@portcullis/kit/json'
 import { checkIssuer, endpointReader } from '@portcullis/kit/metadata'
@@ -24,7 +25,7 @@ import {
   ownMembers,
 } from '@portcullis/kit/options'
 
-import { audienceOf, checkAudiences, isAudience } from './audience.ts'
+import { audienceOf, checkAudiences, checkClients, isAudience } from './audience.ts'
 import { joined } from './call.ts'
 import {
   isPath,
@@ -97,7 +98,9 @@ export function checkEndpointOptions(
     if (stated[name] === undefined) throw new TypeError(`${factory}: ${name} must be stated`)
   }
   const requirements = [requirement ?? [], ...Object.values(tools ?? {})].flat()
-  if (requirements.length > 0) checkRequirementList(factory, requirements)
+  if (requirements.length > 0) {
+    checkRequirementList(factory, requirements, decidedByTenantsOf(verifier))
+  }
   for (const server of stated.authorizationServers) {
     checkIssuer(server, false, endpointReader(factory, '', '', false))
   }
@@ -105,6 +108,7 @@ export function checkEndpointOptions(
   const clientIdClaims = [...(stated.clientIdClaims ?? ['client_id', 'azp'])]
   const { audience, clients } = audienceOf(stated, clientIdClaims)
   checkAudiences(factory, verifier, audience, clients !== undefined)
+  checkClients(factory, verifier, clients)
   const { max = 10_000, maxPerUser = 100 } = ownMembers(stated.sessions || {})
   return {
     resource,

@@ -32,14 +32,14 @@ export interface EndpointOptions<Subject = object> extends Pick<
    * id of a client, ID tokens have it as well: their verifier must tell them apart, as the presets of `@portcullis/providers` do. For an
    * issuer that writes no `aud` (Cognito): `{ clientIds: ['app1'], scope: 'files/read' }`. Then a token without `aud` must be of one
    * of these clients **and** have this scope, which no other resource may have: all challenges ask for it. Never where clients can
-   * register themselves.
+   * register themselves. With a verifier of several issuers state which of them has these clients, as `issuer` beside `clientIds`.
    * @default the resource; at the root of an origin with and without the slash
    * @see RFC 8707 section 2
    */
   audience?:
     | string
     | readonly string[]
-    | { clientIds: readonly string[]; scope: string }
+    | { clientIds: readonly string[]; scope: string; issuer?: string | undefined }
     | undefined
   /** Issuer identifiers of the authorization servers where clients get tokens for this server. */
   authorizationServers: readonly string[]

@@ -110,7 +110,7 @@ describe.each(FORMS)('%s', (_form, create) => {
           await createVerifier({ ...issuer.verifierOptions, audience: null }).verify(token),
         ready: async () => {},
       }
-      const audience = { clientIds: ['agent'], scope: 'files/read' }
+      const audience = { clientIds: ['agent'], scope: 'files/read', issuer: 'https://auth.test' }
       for (const stated of [{}, { scope: 'tools' }]) {
         await using api = await start({ tools, audience, ...stated }, { by: accepting })
         let granted: string | undefined = ''

@@ -242,9 +242,14 @@ describe.each(FORMS)('%s', (_form, create) => {
   describe('the audience', () => {
     const accepting: Verifier<unknown> = {
       verify: async (token) =>
-        await createVerifier({ ...issuer.verifierOptions, audience: null }).verify(token),
+        await createVerifier({
+          ...issuer.verifierOptions,
+          issuer: null,
+          audience: null,
+        }).verify(token),
       ready: async () => {},
     }
+    const OF_CLIENTS = { issuer: 'https://auth.test' }
 
     test.each([
       'https://mcp.test/tenant/mcp/',
@@ -339,10 +344,17 @@ describe.each(FORMS)('%s', (_form, create) => {
       ['another scope', { scope: 'tools files/write' }, 401],
       ['a scope that begins alike', { scope: 'tools files/reader' }, 401],
       ['another audience, with client and scope', { scope: 'tools files/read', aud: 'other' }, 401],
+      ['another issuer', { scope: 'tools files/read', iss: 'https://other.test' }, 401],
+      ['no issuer', { scope: 'tools files/read', iss: undefined }, 401],
+      [
+        'another issuer, with this resource as the audience',
+        { scope: 'tools', iss: 'https://other.test', aud: RESOURCE },
+        200,
+      ],
       ['null as the audience', { scope: 'tools files/read', aud: null }, 401],
       ['an empty text as the audience', { scope: 'tools files/read', aud: '' }, 401],
     ])('in place of an audience, %s: %#', async (_title, claims, status) => {
-      const audience = { clientIds: ['app1', 'app2'], scope: 'files/read' }
+      const audience = { ...OF_CLIENTS, clientIds: ['app1', 'app2'], scope: 'files/read' }
       await using api = await start({ audience }, { by: accepting })
       const headers = await bearer({ aud: undefined, client_id: 'app1', ...claims })
       const answer = await api.ask(PATH, { headers })
@@ -355,7 +367,7 @@ describe.each(FORMS)('%s', (_form, create) => {
     })
 
     test('in place of an audience, all of several scopes are needed', async () => {
-      const audience = { clientIds: ['app1'], scope: 'files/read files/list' }
+      const audience = { ...OF_CLIENTS, clientIds: ['app1'], scope: 'files/read files/list' }
       await using api = await start({ audience }, { by: accepting })
       const statusOf = async (granted: string) => {
         const headers = await bearer({ aud: undefined, client_id: 'app1', scope: granted })

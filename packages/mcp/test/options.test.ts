@@ -3,6 +3,7 @@ import {
   all,
   anyScope,
   byIssuer,
+  claim,
   createVerifier,
   localKeys,
   scope,
@@ -22,6 +23,17 @@ const stated = { resource: RESOURCE, authorizationServers: [ISSUER] }
 
 const BY_CLIENT = { audience: { clientIds: ['app1'], scope: 'files/read' } }
 
+const OTHER = 'https://other.test'
+const TENANTS = { template: 'https://id.test/{tenantid}', claim: 'tid', tenants: 'any' } as const
+const ofIssuer = (issuer: VerifierOptions['issuer']) =>
+  createVerifier({ keys, issuer, audience: null })
+const anybody = introspected({
+  issuer: null,
+  endpoint: 'https://auth.test/introspect',
+  audience: null,
+  clientId: 'api',
+  clientSecret: 'secret',
+})
 const jwt = (audience: VerifierOptions['audience']) =>
   createVerifier({ keys, issuer: ISSUER, audience })
 const opaque = (audience: VerifierOptions['audience']) =>
@@ -96,6 +108,11 @@ describe.each(FORMS)('%s', (name, create) => {
       /must have clientIds/,
     ],
     ['no client', { ...stated, audience: { clientIds: [], scope: 'a' } }, /must have clientIds/],
+    [
+      'clients of an issuer that is no text',
+      { ...stated, audience: { clientIds: ['a'], scope: 'a', issuer: ['b'] } },
+      /must have clientIds/,
+    ],
     [
       'clients with more',
       { ...stated, audience: { clientIds: ['a'], scope: 'a', any: true } },
@@ -216,6 +233,51 @@ describe.each(FORMS)('%s', (name, create) => {
   ])('a verifier that accepts %s fits', (_title, options, verifier) => {
     expect(create({ ...stated, ...options }, verifier)).toBeTypeOf('function')
   })
+
+  const two = byIssuer({ [ISSUER]: jwt(null), [OTHER]: ofIssuer(OTHER) })
+  test.each<[string, unknown]>([
+    ['two issuers of byIssuer', two],
+    ['issuers that a function finds', byIssuer(() => jwt(null))],
+    ['a list of issuers', ofIssuer([ISSUER, OTHER])],
+    ['the tenants of a provider', createVerifier({ keys, issuer: TENANTS, audience: null })],
+    [
+      'JWTs of one issuer and opaque tokens of another',
+      byForm({ jwt: ofIssuer(OTHER), opaque: opaque(null) }),
+    ],
+    ['JWTs and opaque tokens of whomever', byForm({ jwt: ofIssuer(null), opaque: anybody })],
+    ['whom it does not say', { verify: async () => ({}), ready: async () => {} }],
+  ])('clients without their issuer, of a verifier of %s, are a TypeError', (_title, verifier) => {
+    expect(() => create({ ...stated, ...BY_CLIENT }, verifier)).toThrow(
+      /the audience must have the issuer of clientIds/,
+    )
+    const audience = { ...BY_CLIENT.audience, issuer: ISSUER }
+    expect(create({ ...stated, audience }, verifier)).toBeTypeOf('function')
+  })
+
+  test.each<[string, unknown]>([
+    ['one of byIssuer', byIssuer({ [ISSUER]: jwt(null) })],
+    ['whoever has its keys', ofIssuer(null)],
+    ['JWTs and opaque tokens', byForm({ jwt: jwt(null), opaque: opaque(null) })],
+  ])('clients need no issuer where there is one: %s', (_title, verifier) => {
+    expect(create({ ...stated, ...BY_CLIENT }, verifier)).toBeTypeOf('function')
+  })
+
+  test.each<[string, object]>([
+    ['of all requests', { requirement: claim('roles', 'admin') }],
+    ['of a tool', { tools: { write: claim(['roles', 'api'], 'admin') } }],
+    ['as a part', { requirement: all(scope('a'), all(claim('roles', 'admin'), scope('b'))) }],
+  ])(
+    'a requirement %s of a claim that tenants decide is a TypeError at start-up',
+    (_title, options) => {
+      const issuer = { ...TENANTS, decidedByTenants: ['roles'] }
+      const verifier = createVerifier({ keys, issuer, audience: RESOURCE })
+      expect(() => create({ ...stated, ...options }, verifier)).toThrow(
+        `${name}: no token meets a requirement of "roles"`,
+      )
+      const listed = createVerifier({ keys, issuer: TENANTS, audience: RESOURCE })
+      expect(create({ ...stated, ...options }, listed)).toBeTypeOf('function')
+    },
+  )
 
   test.each<[string, object, unknown, RegExp]>([
     [

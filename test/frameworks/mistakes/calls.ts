@@ -66,6 +66,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'core/adapter isAtOnce': BY_ADAPTERS,
   'core/adapter targetOf': BY_ADAPTERS,
   'core/adapter audiencesOf': BY_ADAPTERS,
+  'core/adapter decidedByTenantsOf': BY_ADAPTERS,
+  'core/adapter onlyIssuerOf': BY_ADAPTERS,
   'core/adapter proverOf': BY_ADAPTERS,
   'core/adapter signedClaims': BY_ADAPTERS,
   'core/adapter ownerOf': BY_ADAPTERS,

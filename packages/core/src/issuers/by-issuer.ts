@@ -76,6 +76,7 @@ export function byIssuer(
     return createSelector({
       directory: foundVerifiers(from, limits),
       checksIssuer: () => true,
+      issuer: undefined,
       audiences: [],
       ready: async () => {},
       maxTokenSize,
@@ -90,6 +91,7 @@ export function byIssuer(
   return createSelector({
     directory: listedVerifiers(verifiers),
     checksIssuer: (issuer) => verifiers.has(issuer),
+    issuer: verifiers.size === 1 ? [...verifiers.keys()][0] : undefined,
     audiences: audiencesOf([...verifiers.values()]),
     ready: async () => {
       await allReady([...verifiers.values()])
@@ -103,6 +105,7 @@ export function byIssuer(
 interface SelectorOptions {
   readonly directory: IssuerDirectory
   readonly checksIssuer: (issuer: string) => boolean
+  readonly issuer: Internals['issuer']
   readonly audiences: Internals['audiences']
   readonly ready: () => Promise<void>
   readonly maxTokenSize: number
@@ -215,6 +218,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
 
   setInternals(verify, {
     checksIssuer: options.checksIssuer,
+    issuer: options.issuer,
     audiences: options.audiences,
     maxTokenSize,
     recall(token, waitUntil) {

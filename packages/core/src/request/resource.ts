@@ -11,10 +11,12 @@ import { scopesOf } from '../requirement/granted-scopes.ts'
 
 /**
  * What stands for an audience: the token was issued to one of these clients, and has a scope that means this resource. A client says who
- * has asked, and not for whom, so it is worth nothing where anybody may register one.
+ * has asked, and not for whom, so it is worth nothing where anybody may register one: also at another issuer, which may name one alike.
  */
 export interface ClientAudience {
   readonly clientIds: readonly string[]
+  /** Of these clients. `undefined`: the verifier accepts no other. */
+  readonly issuer: string | undefined
   /** The claims that may name the client. The first that a token has counts. */
   readonly clientIdClaims: readonly string[]
   readonly scope: string
@@ -27,7 +29,8 @@ export function checkResource(
   instead: ClientAudience | undefined,
 ): void {
   const claims = signedClaims(auth)
-  if (instead === undefined || !namesNobody(claims)) {
+  const isOfOther = instead?.issuer !== undefined && member(claims, 'iss') !== instead.issuer
+  if (instead === undefined || isOfOther || !namesNobody(claims)) {
     checkAudience(claims, audience)
     return
   }

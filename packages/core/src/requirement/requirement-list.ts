@@ -29,6 +29,8 @@ export interface Requirement {
   readonly acr?: readonly string[] | undefined
   /** How long ago the user may have logged in, in seconds; `undefined` for any time. RFC 9470 */
   readonly maxAge?: number | undefined
+  /** The claim that `claim()` looks at. Read as an own member. */
+  readonly claim?: string | undefined
   /** Other requirements that must all be met instead of this one. The refusal is that of the first one that is not met. */
   readonly parts?: readonly Requirement[] | undefined
   /** Says what a token lacks, in a sentence for developers without values of claims: `detail` of the refusal. Read as an own member. */
@@ -50,10 +52,15 @@ const REASONS = ['scope', 'claim', 'check', 'acr', 'age'] as const
 /**
  * Checks what a route requires, at start-up.
  *
+ * @param decided Claims that tenants of the verifier decide, where that is known: see `decidedByTenantsOf`.
  * @throws TypeError without any requirement, which would let everybody with a token in, and for anything else than
- *   requirements.
+ *   requirements, or for one of a claim that tenants decide.
  */
-export function checkRequirementList(factory: string, requirements: readonly Requirement[]): void {
+export function checkRequirementList(
+  factory: string,
+  requirements: readonly Requirement[],
+  decided: readonly string[] = [],
+): void {
   const complaint = Array.isArray(requirements) ? undefined : "must be a list, as [scope('read')]"
   checkArgument(factory, 'the requirements', complaint)
   if (requirements.length === 0) {
@@ -87,19 +94,27 @@ export function checkRequirementList(factory: string, requirements: readonly Req
         `${factory}: the acr of a requirement must be a list of classes, and its maxAge seconds`,
       )
     }
+    const name = own(each, 'claim')
+    if (name !== undefined && decided.includes(name)) {
+      // Mistake `…: no token meets a requirement of …`: The administrator of each tenant decides what this claim says, and tokens of
+      // any tenant are accepted. List the tenants, or let your own data say what a user may do.
+      throw new TypeError(
+        `${factory}: no token meets a requirement of ${JSON.stringify(name)}: the administrator of its tenant decides what it says`,
+      )
+    }
     const parts = own(each, 'parts')
-    if (parts !== undefined) checkParts(factory, parts)
+    if (parts !== undefined) checkParts(factory, parts, decided)
   }
 }
 
 /** A requirement that somebody has made by hand may have any parts. */
-function checkParts(factory: string, parts: unknown): void {
+function checkParts(factory: string, parts: unknown, decided: readonly string[]): void {
   if (!Array.isArray(parts) || !parts.every((each) => hasMethods(each, 'isMetBy'))) {
     // Mistake `…: the parts of a requirement must be requirements`: Let your own requirement combine requirements alone, such as
     // `scope('read')`.
     throw new TypeError(`${factory}: the parts of a requirement must be requirements`)
   }
-  checkRequirementList(factory, parts)
+  checkRequirementList(factory, parts, decided)
 }
 
 /**

@@ -96,6 +96,7 @@ export function claim(...given: Parameters<typeof claim>): Requirement {
   return {
     reason: 'claim',
     description,
+    claim: path[0],
     explain: (auth) =>
       isDecidedByTenant(auth, path[0])
         ? decidedByTenant(description)

@@ -13,6 +13,10 @@ export interface Internals {
   readonly hasTemplate?: boolean | undefined
   /** The option `audience` of each verifier that may judge a token, as far as it is known at start-up; `null` accepts any token. */
   readonly audiences: readonly (readonly (string | null)[] | null)[]
+  /** The one issuer of all its tokens, or `null` for whoever has its keys. Missing where there are several, or nobody knows. */
+  readonly issuer?: string | null | undefined
+  /** Claims that its tenants decide, so that a requirement of one is never met. */
+  readonly decidedByTenants?: readonly string[] | undefined
   /** Octets. */
   readonly maxTokenSize: number
   /** What a token proves that was accepted before and is now, at once; for all others `undefined`: `verify` has to be asked. */
@@ -63,6 +67,18 @@ export function audiencesOf(
   verifiers: readonly { readonly verify: object }[],
 ): readonly (readonly (string | null)[] | null)[] {
   return verifiers.flatMap((each) => findInternals(each)?.audiences ?? [])
+}
+
+/** See {@link Internals.issuer}. */
+export function onlyIssuerOf(verifier: { readonly verify: object }): Internals['issuer'] {
+  const internal = findInternals(verifier)
+  return internal && own(internal, 'issuer')
+}
+
+/** See {@link Internals.decidedByTenants}. */
+export function decidedByTenantsOf(verifier: { readonly verify: object }): readonly string[] {
+  const internal = findInternals(verifier)
+  return (internal && own(internal, 'decidedByTenants')) ?? []
 }
 
 /** Who has proven a token that this verifier has accepted: of several, the one it has selected, or the issuer by which that is found. */

@@ -1,10 +1,10 @@
 import { own, ownMembers } from '@portcullis/kit/options'
 
 import type { Auth } from '../claims/auth.ts'
-import { statesIssuer } from '../claims/claims.ts'
+import { type ClaimRules, statesIssuer } from '../claims/claims.ts'
 import { isTenantRule } from '../claims/tenants.ts'
 import { verdicts } from '../report/diagnostics.ts'
-import { setInternals } from './internals.ts'
+import { type Internals, setInternals } from './internals.ts'
 import { createJudge } from './judge.ts'
 import { observed, type VerdictRecord } from './observed-verdict.ts'
 import { createWatch } from './revocation-watch.ts'
@@ -35,6 +35,14 @@ export interface VerifierSetting<Proven> {
   readonly memory: ProofMemory<Proven>
 }
 
+function issuersOf(
+  issuer: ClaimRules['issuer'],
+): Pick<Internals, 'hasTemplate' | 'issuer' | 'decidedByTenants'> {
+  if (isTenantRule(issuer)) return { hasTemplate: true, decidedByTenants: issuer.decidedByTenants }
+  if (issuer === null) return { issuer }
+  return { issuer: issuer.length === 1 ? issuer[0] : undefined }
+}
+
 /** Of a prover that remembers by itself. */
 const NO_MEMORY: ProofMemory<unknown> = { remember() {}, forget() {} }
 
@@ -53,7 +61,7 @@ export function verifierOf<Proven extends ProvenToken>(
 
   setInternals(verify, {
     checksIssuer: (issuer) => statesIssuer(rules, issuer),
-    hasTemplate: isTenantRule(rules.issuer),
+    ...issuersOf(rules.issuer),
     audiences: [rules.audience],
     maxTokenSize,
     recall,

@@ -4,7 +4,14 @@ import type { Auth } from '../claims/auth.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { checkText } from '../token/token.ts'
-import { audiencesOf, findInternals, formOf, setInternals } from './internals.ts'
+import {
+  audiencesOf,
+  findInternals,
+  formOf,
+  type Internals,
+  onlyIssuerOf,
+  setInternals,
+} from './internals.ts'
 import { watchInTurn } from './revocation-watch.ts'
 import { LONGEST_TOKEN } from './verifier-options.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
@@ -55,6 +62,7 @@ export function createSelectedVerifier<ClaimsType>(
   setInternals(verify, {
     checksIssuer: (issuer) =>
       verifiers.every((each) => findInternals(each)?.checksIssuer(issuer) === true),
+    issuer: sharedIssuer(verifiers),
     audiences: audiencesOf(verifiers),
     maxTokenSize: Math.max(
       ...verifiers.map((each) => findInternals(each)?.maxTokenSize ?? LONGEST_TOKEN),
@@ -72,4 +80,10 @@ export function createSelectedVerifier<ClaimsType>(
     },
   }
   return verifier
+}
+
+/** Of verifiers that accept whatever issuer, each may mean another one. */
+function sharedIssuer(verifiers: readonly Verifier<unknown>[]): Internals['issuer'] {
+  const [first, ...others] = verifiers.map(onlyIssuerOf)
+  return typeof first === 'string' && others.every((each) => each === first) ? first : undefined
 }
