@@ -22,6 +22,8 @@ export interface Ours {
   subscribe(listener: () => void): () => void
   /** As much as there is room for goes into the index. */
   take(entries: readonly RevocationEntry[]): void
+  /** Nothing goes into the index: its last place is another one's. */
+  keep(entries: readonly RevocationEntry[]): void
   /** Puts into the index what it has room for by now. */
   retry(): Promise<void>
   /** Whether there is something that the index has no room for. */
@@ -57,6 +59,10 @@ export function createOurs(
     subscribe: (listener) => listeners.subscribe(listener),
     take(entries) {
       put(entries, rest)
+    },
+    keep(entries) {
+      rest.load(entries)
+      listeners.notify()
     },
     async retry() {
       if (rest.size === 0) return

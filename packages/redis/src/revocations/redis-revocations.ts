@@ -113,7 +113,7 @@ export function replicatedRevocations(
   const known = [index, ours, others, ahead]
   const writer = createWriter(connect, stream, clock, acknowledge?.replicas ?? 0)
   const acknowledged = createAcknowledged()
-  const record = createRecorder(writer, index, ahead.hasRoomFor, failed, onAppended)
+  const record = createRecorder(writer, ours, ahead.hasRoomFor, failed, onAppended)
   const watchers = new Set<() => void>()
   let state: ReplicaState = { ...INITIAL_STATE, identity }
   let lastWord: RevocationsMessage['state'] = 'loading'

@@ -1,10 +1,11 @@
-import type { Clock, LocalRevocations, RevocationEntry } from '@portcullis/core'
+import type { Clock, RevocationEntry } from '@portcullis/core'
 
 import { type Connect, type Connection, LONGEST_REST, openConnection } from '../store/connection.ts'
 import { RevocationStoreError } from '../store/errors.ts'
 import { writeRecord } from '../store/record.ts'
 import { openStream } from '../store/stream.ts'
 import { whileWaiting } from '../store/time.ts'
+import type { Ours } from './ours.ts'
 import { createReplication } from './replication.ts'
 
 // Records revocations: in the stream, over a connection of its own, if all processes have room for them, and at once in the copy of this
@@ -108,6 +109,7 @@ function mayHelp(error: unknown): boolean {
 }
 
 /**
+ * @param ours What this process knows.
  * @param hasRoomFor Whether the copy has room for these, and for all that it has read.
  * @param onFull Told when the copy lacks room for what is in the stream.
  * @param onAppended Told what the store has acknowledged.
@@ -115,7 +117,7 @@ function mayHelp(error: unknown): boolean {
  */
 export function createRecorder(
   writer: Writer,
-  index: LocalRevocations,
+  ours: Pick<Ours, 'take' | 'keep'>,
   hasRoomFor: (entries: readonly RevocationEntry[]) => boolean,
   onFull: (error: RevocationStoreError) => void,
   onAppended: (id: string, record: readonly string[]) => void,
@@ -126,10 +128,11 @@ export function createRecorder(
   /** At once, not when they come back by the stream: this process refuses from now on. */
   function load(entry: RevocationEntry): void {
     if (hasRoomFor([entry])) {
-      index.load([entry])
+      ours.take([entry])
       return
     }
-    // Another process has taken the last place meanwhile.
+    // Another process has taken the last place meanwhile. This one refuses it all the same, and can write it back.
+    ours.keep([entry])
     const full = new RevocationStoreError('full', 'it was recorded nevertheless')
     onFull(full)
     throw full

@@ -559,23 +559,29 @@ test('a revocation that there is no room for is rejected, not recorded, and keep
   await expect(replica.revoke({ iss: ISS, jti: 'a', exp: 4e9 })).resolves.toBeUndefined()
 })
 
-test('another process takes the last place meanwhile: it was recorded nevertheless, and is said so', async () => {
-  const { store, start, clock } = processes()
-  store.create('first')
-  const replica = start({ max: 1 })
-  await replica.ready()
-  store.delay = 0.2
-  const revoking = replica.revoke({ iss: ISS, jti: 'b' })
-  store.add(tokenRecord('a'))
-  await Promise.all([
-    expect(revoking).rejects.toMatchObject({
-      reason: 'full',
-      message: expect.stringContaining('recorded nevertheless') as string,
-    }),
-    clock.advance(1),
-  ])
-  expect(verdicts(replica, 'a', 'c')).toEqual(['revoked', 'unknown'])
-})
+test.each([
+  ['refuse', 'unknown'],
+  ['accept', 'valid'],
+] as const)(
+  'another process takes the last place meanwhile: it was recorded nevertheless, is said so, and is refused here (%s)',
+  async (whenStale, other) => {
+    const { store, start, clock } = processes()
+    store.create('first')
+    const replica = start({ max: 1, whenStale })
+    await replica.ready()
+    store.delay = 0.2
+    const revoking = replica.revoke({ iss: ISS, jti: 'b' })
+    store.add(tokenRecord('a'))
+    await Promise.all([
+      expect(revoking).rejects.toMatchObject({
+        reason: 'full',
+        message: expect.stringContaining('recorded nevertheless') as string,
+      }),
+      clock.advance(1),
+    ])
+    expect(verdicts(replica, 'a', 'b', 'c')).toEqual(['revoked', 'revoked', other])
+  },
+)
 
 test('more entries than max, read at once: what there is room for is known, from any place', async () => {
   const { store, start } = processes()
