@@ -1,5 +1,6 @@
 import { type Standing, standingIn } from '../revocations/restoring.ts'
 import { RevocationStoreError } from '../store/errors.ts'
+import { longestUntilWriteBack } from '../store/pacing.ts'
 import { type Contribution, MARK_ID, readRecord } from '../store/record.ts'
 import type { Stream } from '../store/stream.ts'
 import { BEGINNING, CommandError, readAll } from './commands.ts'
@@ -25,6 +26,8 @@ interface Restoration {
     readonly process: string
     readonly state: Standing['word']
     readonly former: string
+    /** Seconds. So long it takes at most until it begins to write back, if its connection works. */
+    readonly within: number
   }[]
   /** Those that are connected and wait for the end, since they have never read the former stream. */
   readonly joined: number
@@ -58,7 +61,12 @@ function restorationOf(
     // What somebody has written into one of those streams is lost with it.
     pending: connected
       .filter((each) => each.identity !== identity || !DONE.has(each.word))
-      .map(({ process, word, former }) => ({ process, state: word, former })),
+      .map(({ process, word, former, maxStaleness }) => ({
+        process,
+        state: word,
+        former,
+        within: longestUntilWriteBack(maxStaleness),
+      })),
     joined: connected.filter((each) => each.identity === identity && each.word === 'joined').length,
     unnamedReaders: unnamed,
   }
@@ -98,14 +106,14 @@ function checkEnd({ pending }: Restoration, connected: number, running: number):
   const busy = pending.filter(({ state }) => state !== 'failed')
   if (busy.length > 0) {
     throw new CommandError(
-      `${busy.length} processes still write back what they know: it was not ended. Try again in some seconds; ` +
-        '`restore` names them',
+      `${busy.length} processes still write back what they know: it was not ended. They begin within ` +
+        `${Math.max(...busy.map(({ within }) => within))} s; \`restore\` names them`,
     )
   }
   if (connected < running) {
     throw new CommandError(
       `${running - connected} of ${running} processes are not connected, and may know what was revoked: it was not ended. ` +
-        'After Redis was away, processes come back within some seconds',
+        'After Redis was away, each comes back within its maxStaleness',
     )
   }
 }

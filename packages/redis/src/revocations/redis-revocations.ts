@@ -141,7 +141,7 @@ export function replicatedRevocations(
   }
 
   function name(): string | undefined {
-    const standing = standingOf(process, state)
+    const standing = standingOf(process, state, maxStaleness)
     return standing && nameOf(standing)
   }
 

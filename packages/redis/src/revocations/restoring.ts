@@ -153,6 +153,8 @@ export interface Standing {
   readonly word: 'follows' | 'lost' | 'writing' | 'written' | 'failed' | 'joined'
   /** In which state it was when it last followed the former stream. */
   readonly former: string
+  /** Its option: by that it is told how long it may take. */
+  readonly maxStaleness: number
 }
 
 const NAME = 'portcullis-revocations'
@@ -166,29 +168,33 @@ export function standingOf(
     ReplicaState,
     'isRestoring' | 'former' | 'parted' | 'identity' | 'losses' | 'settled' | 'writeFailure'
   >,
+  maxStaleness: number,
 ): Standing | undefined {
   const { isRestoring, parted, identity, losses, settled, writeFailure } = state
   if (identity === undefined) return undefined
-  if (parted !== undefined) return { process, identity, word: 'lost', former: parted }
+  const known = { process, identity, maxStaleness }
+  if (parted !== undefined) return { ...known, word: 'lost', former: parted }
   const former = state.former ?? 'none'
-  if (!isRestoring) return { process, identity, word: 'follows', former }
+  if (!isRestoring) return { ...known, word: 'follows', former }
   if (losses === settled) {
-    return { process, identity, word: state.former === undefined ? 'joined' : 'written', former }
+    return { ...known, word: state.former === undefined ? 'joined' : 'written', former }
   }
-  return { process, identity, word: writeFailure === undefined ? 'writing' : 'failed', former }
+  return { ...known, word: writeFailure === undefined ? 'writing' : 'failed', former }
 }
 
 /** Without spaces, as a name of a connection must be. */
-export function nameOf({ process, identity, word, former }: Standing): string {
-  return [NAME, process, encodeURIComponent(identity), word, former].join(':')
+export function nameOf({ process, identity, word, former, maxStaleness }: Standing): string {
+  return [NAME, process, encodeURIComponent(identity), word, former, maxStaleness].join(':')
 }
 
 export function standingIn(name: string): Standing | undefined {
-  const [kind, process, identity, word, former] = name.split(':')
+  const [kind, process, identity, word, former, seconds] = name.split(':')
   if (kind !== NAME || !process || identity === undefined || !former) return undefined
   if (word === undefined || !WORDS.has(word)) return undefined
+  const maxStaleness = Number(seconds)
+  if (!(maxStaleness > 0)) return undefined
   try {
-    const standing = { process, identity: decodeURIComponent(identity), former }
+    const standing = { process, identity: decodeURIComponent(identity), former, maxStaleness }
     return { ...standing, word: word as Standing['word'] } // one of them
   } catch {
     return undefined

@@ -68,9 +68,11 @@ export function restWhenFull(
   return { soonest: pause(10 * took), longest: pause(100 * took) }
 }
 
+const LONGEST_FIRST = 30
+
 /**
  * Before a process writes back what a stream lacks: by then sentinels agree who the primary is, and others may have written it. Before
- * each page the same in small.
+ * each page the same in small. Where one has written to a former primary all the same, it does so again once it reads the new one.
  *
  * @param random From 0 to 1.
  */
@@ -78,7 +80,15 @@ export function writeBackPauses(
   maxStaleness: number,
   random: number,
 ): { readonly first: number; readonly page: number } {
-  return { first: spread(maxStaleness / 2, random), page: spread(0.1, random) }
+  return {
+    first: spread(Math.min(LONGEST_FIRST, maxStaleness / 2), random),
+    page: spread(0.1, random),
+  }
+}
+
+/** How long it takes at most until a process whose connection works has noticed a loss, and begins to write back. Rounded up. */
+export function longestUntilWriteBack(maxStaleness: number): number {
+  return Math.ceil(pacing(maxStaleness).heartbeat + writeBackPauses(maxStaleness, 1).first)
 }
 
 /** Wider than after a failure of HTTP: a fleet that has lost its store loses it at the same moment. */

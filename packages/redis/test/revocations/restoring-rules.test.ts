@@ -191,7 +191,7 @@ test.each<[string, Partial<ReplicaState>, string, string | undefined]>([
 ])('%s', (_, changes, word, standing) => {
   const state = { ...SOUND, ...changes }
   expect(wordOf(state, AT, 10)).toBe(word)
-  const said = standingOf('p', state)
+  const said = standingOf('p', state, 10)
   expect(said?.word).toBe(standing)
   expect(said && standingIn(nameOf(said))).toEqual(said)
 })
@@ -208,7 +208,13 @@ test.each<[string, Partial<ReplicaState>, boolean]>([
 })
 
 test('an identity with spaces and colons is read from a name as it is', () => {
-  const standing = { process: 'p', identity: 'a b:c%', word: 'lost', former: 'full' } as const
+  const standing = {
+    process: 'p',
+    identity: 'a b:c%',
+    word: 'lost',
+    former: 'full',
+    maxStaleness: 0.5,
+  } as const
   expect(nameOf(standing)).toMatch(/^[!-~]+$/)
   expect(standingIn(nameOf(standing))).toEqual(standing)
 })
@@ -217,11 +223,14 @@ test.each([
   '',
   'api',
   'portcullis-revocations',
-  'portcullis-revocations:p:a:sleeping:full',
-  'portcullis-revocations:p:%:lost:full',
-  'portcullis-replays:p:a:lost:full',
-  'portcullis-revocations::a:lost:full',
-  'portcullis-revocations:p:a:lost:',
+  'portcullis-revocations:p:a:sleeping:full:10',
+  'portcullis-revocations:p:%:lost:full:10',
+  'portcullis-replays:p:a:lost:full:10',
+  'portcullis-revocations::a:lost:full:10',
+  'portcullis-revocations:p:a:lost::10',
+  'portcullis-revocations:p:a:lost:full',
+  'portcullis-revocations:p:a:lost:full:0',
+  'portcullis-revocations:p:a:lost:full:soon',
 ])('a name of others says nothing: %j', (name) => {
   expect(standingIn(name)).toBeUndefined()
 })

@@ -92,7 +92,9 @@ describe('a stream that replaces a lost one', () => {
       await clock.advance(seconds)
       const { code, said, data } = await operate('restore --finish --processes 4')
       expect({ code, data }).toEqual({ code: 1, data: {} })
-      expect(said).toContain('4 processes still write back what they know: it was not ended')
+      expect(said).toContain(
+        '4 processes still write back what they know: it was not ended. They begin within 8 s',
+      )
     }
     await clock.advance(A_WHILE)
     expect(await operate('restore --finish --processes 4')).toMatchObject({ code: 0 })

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { pacing, pauseAfter, pauseAfterWriting, restWhenFull } from '../../src/store/pacing.ts'
+import {
+  longestUntilWriteBack,
+  pacing,
+  pauseAfter,
+  pauseAfterWriting,
+  restWhenFull,
+  writeBackPauses,
+} from '../../src/store/pacing.ts'
 
 test.each([1, 10, 3600])('a lost connection is replaced within a maxStaleness of %d s', (max) => {
   const { heartbeat, answer } = pacing(max)
@@ -32,5 +39,19 @@ test.each([
   (_, took, soonest, longest) => {
     expect(restWhenFull(took, 1)).toEqual({ soonest, longest })
     expect(restWhenFull(took, 0)).toEqual({ soonest: soonest / 2, longest: longest / 2 })
+  },
+)
+
+test.each([
+  [1, 0.5, 1],
+  [10, 5, 8],
+  [60, 30, 45],
+  [3600, 30, 930],
+])(
+  'with a maxStaleness of %d s it is %d s until what is lost is written back, and %d with the time to notice it',
+  (maxStaleness, pause, longest) => {
+    expect(writeBackPauses(maxStaleness, 1)).toEqual({ first: pause, page: 0.1 })
+    expect(writeBackPauses(maxStaleness, 0)).toEqual({ first: pause / 2, page: 0.05 })
+    expect(longestUntilWriteBack(maxStaleness)).toBe(longest)
   },
 )
