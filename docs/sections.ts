@@ -79,6 +79,7 @@ export const SECTIONS: readonly Section[] = [
       ['packages/mcp/README.md', 'mcp', 'Servers of MCP'],
       ['packages/mcp/SESSIONS.md', 'mcp-sessions', 'Sessions of MCP'],
       ['packages/mcp/TOKENS.md', 'mcp-tokens', 'Tokens for MCP'],
+      ['packages/mcp/PROVIDERS.md', 'mcp-providers', 'Providers for MCP'],
       ['packages/core/FRAMEWORKS.md', 'any-other', 'Any other framework'],
       ...ofEveryGuard('MIGRATING.md', (folder, framework) => [
         `to-${folder}`,

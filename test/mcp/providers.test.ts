@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 import type { AuthError, AuthErrorReason, Verifier } from '@portcullis/core'
 import type { EndpointOptions } from '@portcullis/mcp'
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { root } from '../../docs/entries.ts'
 import type { Change } from '../../packages/providers/test/cases.ts'
 import { pageOf, sampleOf, tokenOf } from '../../packages/providers/test/world.ts'
 import { writtenExamples } from '../documents/examples.ts'
@@ -11,13 +15,11 @@ import { post } from './calls.ts'
 import { caseOf, play, type Played, PLAYED, RESOURCE } from './played-providers.ts'
 import { SERVERS, startServer } from './servers.ts'
 
-// The lines for an MCP server on the pages of providers, as they stand: with the clients of both majors of the SDK, and a played provider
-// whose tokens are those of the page.
+// The lines for each provider in PROVIDERS.md, as they stand: with the clients of both majors of the SDK, and a played provider whose tokens
+// are those of its page.
 
 interface Page {
   readonly verifier: Verifier
-  /** For the server alone, where the page has one. */
-  readonly mcpVerifier?: Verifier
   readonly mcp: EndpointOptions
 }
 
@@ -26,20 +28,24 @@ afterAll(() => {
   examples.remove()
 })
 
-/** Its code, as it stands: only the presets fetch from a provider that is played. */
+const SECTIONS = readFileSync(join(root, 'packages/mcp/PROVIDERS.md'), 'utf8').split(/^## /m)
+
+/** The code of its section, as it stands: only the presets fetch from a provider that is played. */
 async function codeOf(played: Played): Promise<Page> {
-  const blocks = blocksOf(pageOf(caseOf(played))).filter(({ language }) => language === 'ts')
-  const code = blocks.map((each) => each.code).join('\n')
+  const section = SECTIONS.find((each) => each.toLowerCase().startsWith(played.page)) ?? ''
+  const blocks = blocksOf(section).filter(({ language }) => language === 'ts')
+  const [{ code } = { code: '' }, ...others] = blocks
+  expect(others).toEqual([])
   const text = code.replaceAll("'@portcullis/providers'", "'../mcp/played-presets.ts'")
   return (await examples.run(played.page, text)) as Page
 }
 
 /** The server of a page, and what its clients reach it and the provider by: both under the names that the page has. */
 async function start(kind: (typeof SERVERS)[number], played: Played) {
-  const { verifier, mcpVerifier = verifier, mcp } = await codeOf(played)
+  const { verifier, mcp } = await codeOf(played)
   const reasons: (string | undefined)[] = []
   const onRefusal = ({ reason }: AuthError) => reasons.push(reason)
-  const server = await startServer(kind, () => mcpVerifier, { ...mcp, onRefusal, path: '/mcp' })
+  const server = await startServer(kind, () => verifier, { ...mcp, onRefusal, path: '/mcp' })
   const provider = play(played)
   const reach: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
@@ -182,8 +188,15 @@ describe.each(PAGES)('%s', (page, played) => {
     }
   })
 
-  test('ends with the lines for an MCP server', () => {
-    const headings = pageOf(caseOf(played)).match(/^## .*$/gm) ?? []
-    expect(headings.at(-1)).toBe('## An MCP server')
+  test('its page ends with where the lines for an MCP server are', () => {
+    const [, anchor = ''] =
+      /\n\nFor an MCP server: `PROVIDERS\.md#([\w-]+)` of `@portcullis\/mcp`\.\n$/.exec(
+        pageOf(caseOf(played)),
+      ) ?? []
+    const anchors = SECTIONS.map((each) =>
+      each.slice(0, each.indexOf('\n')).toLowerCase().replaceAll(' ', '-'),
+    )
+    expect(anchors).toContain(anchor)
+    expect(anchor.startsWith(page)).toBe(true)
   })
 })
