@@ -46,7 +46,8 @@ Examples:
   portcullis probe https://api.example.com/ --file new.txt \\
     --expired-file old.txt --auth-url https://auth.example.com
 
-It sends forty to fifty requests without a body, one after the other. With a
+It sends forty to fifty requests, one after the other: without a body, but
+for a form with --method POST, PUT or PATCH. With a
 token of yours the last ones may reach the code behind the guard. Where it is
 told the keys, the report has what a verifier of ours says of each token.
 If the keys are those of portcullis serve on this machine or at

@@ -34,6 +34,8 @@ export interface ProbeCase {
   readonly method?: 'HEAD' | 'OPTIONS' | undefined
   /** Added to the query of the URL. */
   readonly query?: Readonly<Record<string, string>> | undefined
+  /** The body, which all others lack. */
+  readonly form?: Readonly<Record<string, string>> | undefined
   /** Beside those of every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** For what the token has to be refused, though a key of the issuer may have signed it; at `elsewhere`, which place this is. */
@@ -45,7 +47,7 @@ export interface ProbeCase {
 }
 
 /** Where no API should read a token. */
-export type Place = 'other schemes' | '?access_token='
+export type Place = 'other schemes' | '?access_token=' | 'access_token in a form'
 
 export interface NamedToken {
   readonly name: string

@@ -3,6 +3,8 @@ import { differInExpiryAlone } from './claims.ts'
 import { PUBLIC_KEY_MAC } from './credentials.ts'
 import type { Probed } from './judgement.ts'
 import { type Check, CHECKS } from './kinds.ts'
+import { whoAnswered } from './methods.ts'
+import { FORGED_IN_FORM } from './places.ts'
 
 // Says which checks a probe has tested and which not. A refusal counts as a test only if the API lets a right token through.
 
@@ -15,8 +17,9 @@ export function coverageOf(probes: readonly Probed[], absent: Absent) {
     [PUBLIC_KEY_MAC, macUntested(probes)],
     ...CHECKS.map((check) => [check, checkUntested(check, probes, absent[check])] as const),
     ...PLACES.map(([place, why]) => [place, checkUntested(place, probes, why)] as const),
+    [FORM, checkUntested(FORM, probes, formAbsent(probes))],
     ['HEAD', methodUntested('head', probes, 'only where a GET is probed: --method GET')],
-    ['OPTIONS', methodUntested('options', probes, 'it is the method that was probed')],
+    ['OPTIONS', optionsUntested(probes)],
   ]
   return {
     tested: parts.flatMap(([what, why]) => (why === undefined ? [what] : [])),
@@ -31,6 +34,31 @@ const PLACES: readonly (readonly [Place, whyAbsent: string])[] = [
     'URLs get into logs, so none but a token of `portcullis serve` is sent in one',
   ],
 ]
+
+const FORM: Place = 'access_token in a form'
+
+function formAbsent(probes: readonly Probed[]): string {
+  return probes.some(({ probe }) => probe.name === FORGED_IN_FORM)
+    ? 'state one of yours: --file, --env or --stdin'
+    : 'only requests that may change something have a form: --method POST, PUT or PATCH'
+}
+
+function optionsUntested(probes: readonly Probed[]): string | undefined {
+  const why = methodUntested('options', probes, 'it is the method that was probed')
+  if (why !== undefined) return why
+  const right = probes.find(({ probe }) => isRight(probe))?.answer
+  const isUntold = probes.some(
+    ({ probe, answer }) =>
+      probe.kind === 'options' &&
+      answer.failure === undefined &&
+      answer.status < 300 &&
+      whoAnswered(answer, right) === 'untold',
+  )
+  return isUntold ? UNTOLD_OPTIONS : undefined
+}
+
+const UNTOLD_OPTIONS =
+  'CORS middleware may have answered it, or let it go on to the code behind the guard (preflightContinue)'
 
 function validUntested(probes: readonly Probed[]): string | undefined {
   const valid = probes.filter(({ probe }) => isRight(probe))
@@ -114,7 +142,8 @@ function isRefused(status: number, { answer }: Probed): boolean {
   return REFUSALS.has(status) && status !== right
 }
 
-const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403])
+/** 415 is for a form alone. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 415])
 
 function saysNothing(status: number): boolean {
   return status >= 500 || status === 429

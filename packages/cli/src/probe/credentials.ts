@@ -49,7 +49,7 @@ export async function probeCases(ingredients: Ingredients): Promise<readonly Pro
       ? []
       : [
           ...variantsOf(own, { forged: any, name, short, isMinting: minted !== undefined }),
-          ...placesOfToken(own, name, minted?.right),
+          ...placesOfToken(own, name, method, minted?.right),
         ]),
     ...(expired === undefined ? [] : [ofWrong(expired)]),
     ...(minted?.wrong ?? []).map(ofWrong),

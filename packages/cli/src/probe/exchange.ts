@@ -5,6 +5,7 @@ import { CommandError, errorCode, EXIT } from '../surroundings/exit-code.ts'
 import { withinSeconds } from '../surroundings/interruption.ts'
 import type { Context } from '../surroundings/terminal.ts'
 import type { ProbeCase } from './cases.ts'
+import { takesBody } from './methods.ts'
 
 // Sends one request of a probe with `node:http`, and reads the answer up to a limit.
 
@@ -29,16 +30,16 @@ export interface NoAnswer {
 }
 
 const MAX_OCTETS = 65_536
-const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /** With any number of `Authorization` headers, which `fetch` would join; follows no redirect. @throws CommandError after Ctrl-C. */
 export async function exchange(
   target: Target,
-  { authorization, query, headers: others, ...probe }: ProbeCase,
+  { authorization, query, form, headers: others, ...probe }: ProbeCase,
   { clock, signal }: Pick<Context, 'clock' | 'signal'>,
 ): Promise<Answer | NoAnswer> {
   const { url, timeout } = target
   const method = probe.method ?? target.method
+  const body = form === undefined ? '' : new URLSearchParams(form).toString()
   return await withinSeconds(timeout, { clock }, async (end) => {
     try {
       const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -53,14 +54,15 @@ export async function exchange(
             '*/*',
             'User-Agent',
             'portcullis-probe',
-            ...(METHODS_WITH_BODY.has(method) ? ['Content-Length', '0'] : []),
+            ...(takesBody(method) ? ['Content-Length', String(body.length)] : []),
+            ...(body === '' ? [] : ['Content-Type', 'application/x-www-form-urlencoded']),
             ...Object.entries(others ?? {}).flat(),
             ...authorization.flatMap((value) => ['Authorization', value]),
           ],
           agent: false,
           signal: AbortSignal.any([signal, end]),
         })
-        outgoing.on('response', resolve).on('error', reject).end()
+        outgoing.on('response', resolve).on('error', reject).end(body)
       })
       const { statusCode: status = 0, headers } = incoming
       return { failure: undefined, status, headers, body: await bodyOf(incoming) }

@@ -1,8 +1,8 @@
 import { challengeOf } from './challenge.ts'
-import { type Complaint, LEVELS } from './complaints.ts'
+import { type Complaint, LEVELS, type Said } from './complaints.ts'
 import { type Absent, coverageOf } from './coverage.ts'
 import { complaintsAbout, expectedStatus, type Probed } from './judgement.ts'
-import { FORGED_IN_QUERY, QUERY_IS_READ } from './places.ts'
+import { FORGED_IN_FORM, FORGED_IN_QUERY, FORM_IS_READ, QUERY_IS_READ } from './places.ts'
 
 // The verdict of a probe: gathers what is wrong with single answers, and compares answers with each other.
 
@@ -36,7 +36,8 @@ export function judgeProbe(probes: readonly Probed[], absent: Absent, again: Pro
   const all = [
     ...gathered(judged.map(({ probed, complaints }) => [probed.probe.name, complaints])),
     ...comparison(probes, again),
-    ...queryFinding(probes),
+    ...placeFinding(FORGED_IN_QUERY, QUERY_IS_READ, probes),
+    ...placeFinding(FORGED_IN_FORM, FORM_IS_READ, probes),
   ]
   const findings = LEVELS.flatMap((level) => all.filter((each) => each.level === level))
   const worst = worstOf(findings) ?? 'note'
@@ -97,16 +98,19 @@ function comparison(probes: readonly Probed[], again: Probed | undefined): reado
   return [{ level: 'note', text, requests: others.map(({ probe }) => probe.name) }]
 }
 
-/** Whoever says `invalid_token` of a token in the URL, and not where there is none, has read it (RFC 6750 section 3.1). */
-function queryFinding(probes: readonly Probed[]): readonly ProbeFinding[] {
+/** Whoever says `invalid_token` of a token at another place, and not where there is none, has read it (RFC 6750 section 3.1). */
+function placeFinding(
+  place: string,
+  [level, text]: Said,
+  probes: readonly Probed[],
+): readonly ProbeFinding[] {
   const errorOf = (name: string) => {
     const answer = probes.find(({ probe }) => probe.name === name)?.answer
     return answer?.failure === undefined ? answer && challengeOf(answer)?.['error'] : undefined
   }
-  const error = errorOf(FORGED_IN_QUERY)
+  const error = errorOf(place)
   if (error === undefined || error === errorOf('no token')) return []
-  const [level, text] = QUERY_IS_READ
-  return [{ level, text, requests: [FORGED_IN_QUERY] }]
+  return [{ level, text, requests: [place] }]
 }
 
 /** All that a caller sees of a refusal. Texts that differ from request to request are left out. */

@@ -110,14 +110,18 @@ function aboutFailure(status: number): Said | undefined {
   return status >= 500 ? ['problem', `${status}: the API failed`] : undefined
 }
 
+const FORMLESS: ReadonlySet<number> = new Set([400, 415])
+
 function aboutRefusal(probe: ProbeCase, { status, headers }: Answer): Said | undefined {
-  const { kind } = probe
+  const { kind, form } = probe
   if (status < 300) return acceptedOf(probe)
   if (status < 400) return ['problem', 'a redirect: clients of an API need the status 401']
   if (AMBIGUOUS.has(kind) && status === 400) return undefined
   if (AMBIGUOUS.has(kind) && status === 401) {
     return ['note', '401 for what is no proper request: better 400 (RFC 6750 section 3.1)']
   }
+  // It takes no forms, so nobody reads a token in one.
+  if (form !== undefined && FORMLESS.has(status)) return undefined
   if (kind === 'malformed' && status === 400) {
     return ['note', '400: a client with such a token does not log in again: better 401']
   }

@@ -3,6 +3,12 @@ import type { Answer, NoAnswer } from './exchange.ts'
 
 // Judges what an API answers to HEAD and OPTIONS without a right token: by the status, since HEAD has no body.
 
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+export function takesBody(method: string): boolean {
+  return WITH_BODY.has(method)
+}
+
 const NOT_SERVED: ReadonlySet<number> = new Set([404, 405, 501])
 
 export function aboutHead({ status }: Answer): Said | undefined {
@@ -10,25 +16,32 @@ export function aboutHead({ status }: Answer): Said | undefined {
   return aboutFailure(status)
 }
 
-/**
- * CORS middleware answers a preflight by itself, with the headers that it allows, and frameworks say which methods there are. Neither runs
- * the code behind the guard. That an origin may read it stands on the answers of handlers as well.
- * @param right What a right token gets, if there is one.
- */
 export function aboutOptions(
   answer: Answer,
   right: Answer | NoAnswer | undefined,
 ): Said | undefined {
-  const { status, headers, body } = answer
-  if (status >= 300) return aboutFailure(status)
+  if (answer.status >= 300) return aboutFailure(answer.status)
+  return whoAnswered(answer, right) === 'handler' ? HANDLED : undefined
+}
+
+/**
+ * Of an answer that refuses nothing. CORS middleware answers a preflight by itself, with the headers that it allows, and frameworks say
+ * which methods there are: neither runs the code behind the guard. But such middleware can also add its headers and let the request go
+ * on. That an origin may read it stands on the answers of handlers as well.
+ *
+ * @param right What a right token gets, if there is one.
+ */
+export function whoAnswered(
+  { status, headers, body }: Answer,
+  right: Answer | NoAnswer | undefined,
+): 'handler' | 'middleware' | 'untold' {
   const isAsRight = right?.failure === undefined && right?.status === status && right.body === body
-  if (body !== '' && isAsRight) return HANDLED
-  const isOfMiddleware =
-    body === '' ||
-    Object.keys(headers).some((name) =>
-      /^(allow|access-control-allow-(methods|headers))$/.test(name),
-    )
-  return isOfMiddleware ? undefined : HANDLED
+  if (body === '') return isAsRight ? 'untold' : 'middleware'
+  const isWithHeaders = Object.keys(headers).some((name) =>
+    /^(allow|access-control-allow-(methods|headers))$/.test(name),
+  )
+  if (isAsRight || !isWithHeaders) return 'handler'
+  return body === headers.allow ? 'middleware' : 'untold'
 }
 
 const HANDLED: Said = ['breach', 'OPTIONS is let through to the code behind the guard']

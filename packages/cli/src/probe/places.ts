@@ -1,4 +1,5 @@
 import { ofHeaders, type Place, type ProbeCase } from './cases.ts'
+import { takesBody } from './methods.ts'
 
 // Requests without a token that an API has to read: none, one at a place where none may be, and other methods.
 
@@ -11,6 +12,9 @@ export function withoutToken(forged: string, method: string): readonly ProbeCase
     ofHeaders('two words after Bearer', 'malformed', `${bearer} ${forged}`),
     ofHeaders('two headers', 'invalid_request', bearer, bearer),
     { ...ofHeaders(FORGED_IN_QUERY, 'missing'), query: { access_token: forged } },
+    ...(takesBody(method)
+      ? [{ ...ofHeaders(FORGED_IN_FORM, 'missing'), form: { access_token: forged } }]
+      : []),
     // Where GET needs a token. What another method needs says nothing of HEAD.
     ...(method === 'GET'
       ? [
@@ -23,6 +27,7 @@ export function withoutToken(forged: string, method: string): readonly ProbeCase
 }
 
 export const FORGED_IN_QUERY = 'a forged one in ?access_token='
+export const FORGED_IN_FORM = 'a forged one in a form'
 
 /** As a browser asks before a request of another origin. */
 function preflight(method: string): ProbeCase {
@@ -44,6 +49,7 @@ const SCHEMES = ['Basic', 'DPoP', 'Token', 'JWT'] as const
 export function placesOfToken(
   own: string,
   name: string,
+  method: string,
   disposable: string | undefined,
 ): readonly ProbeCase[] {
   return [
@@ -52,6 +58,9 @@ export function placesOfToken(
     ...(disposable === undefined
       ? []
       : [{ ...ofHeaders(IN_QUERY, 'elsewhere'), ...inQuery(disposable) }]),
+    ...(takesBody(method)
+      ? [{ ...ofHeaders(`${name} in a form`, 'elsewhere'), ...inForm(own) }]
+      : []),
   ]
 }
 
@@ -75,6 +84,19 @@ function inQuery(token: string) {
     accepted: QUERY_IS_READ,
   } as const
 }
+
+function inForm(token: string) {
+  return {
+    form: { access_token: token },
+    check: 'access_token in a form' satisfies Place,
+    accepted: FORM_IS_READ,
+  } as const
+}
+
+export const FORM_IS_READ = [
+  'warning',
+  'a token in a form is read: no API should that is not made for browsers alone (RFC 6750 section 2.2)',
+] as const
 
 export const QUERY_IS_READ = [
   'problem',

@@ -89,7 +89,7 @@ describe('an API that is guarded by us', () => {
   test('is sound, without a token of ours', async () => {
     const { exitCode, stdout } = await probed(guarded)
     expect(stdout).toMatch(
-      /^SOUND as far as tested; not tested: a valid token, [^]*exp, nbf, iss, aud, typ,[^]*\?access_token=\nGET http:\/\/127\.0\.0\.1:\d+\/v1\/me\n/,
+      /^SOUND as far as tested; not tested: a valid token, [^]*exp, nbf, iss, aud, typ,[^]*\?access_token=,[^]*access_token\s+in a form\nGET http:\/\/127\.0\.0\.1:\d+\/v1\/me\n/,
     )
     expect(stdout).toContain(
       'Not tested: a valid token, form of the token, other schemes (state one of yours:\n            --file, --env or --stdin)',
@@ -113,7 +113,7 @@ describe('an API that is guarded by us', () => {
       'a valid token, HS256 with the public key, form of the token, other schemes, HEAD, OPTIONS',
     )
     expect(report.notTested.map(({ what }) => what).join(', ')).toBe(
-      'exp, nbf, iss, aud, typ, crit, iat, cnf, alg, form of the claims, ?access_token=',
+      'exp, nbf, iss, aud, typ, crit, iat, cnf, alg, form of the claims, ?access_token=, access_token in a form',
     )
     const rows = new Map(report.rows.map((row) => [row.name, row]))
     expect(rows.get('your token')).toMatchObject({ status: 200 })
@@ -348,6 +348,127 @@ describe('a token of the user that has expired', async () => {
     const { exitCode, stderr } = await runProgram(args, { clock: systemClock })
     expect(exitCode).toBe(2)
     expect(stderr).toContain('must begin with https:')
+  })
+})
+
+/** Whether something counts as tested, and what is found. */
+async function placeIn(what: string, handler: Handler, args: readonly string[] = [], token = good) {
+  const { stdout } = await probed(handler, ['--env', 'TOKEN', '--json', ...args], token)
+  const { verdict, tested, notTested, findings } = JSON.parse(stdout) as {
+    verdict: string
+    tested: readonly string[]
+    notTested: readonly { what: string; why: string }[]
+    findings: readonly { level: string; text: string; requests: readonly string[] }[]
+  }
+  const why = notTested.find((each) => each.what === what)?.why
+  return { verdict, isTested: tested.includes(what), why, findings }
+}
+
+describe('a token in a form', () => {
+  const post = ['--method', 'POST']
+  const what = 'access_token in a form'
+
+  /** As middleware does that takes a token of whatever place. */
+  const readsForms: Handler = async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+    const form = new URLSearchParams(Buffer.concat(chunks).toString())
+    const isForm = request.headers['content-type'] === 'application/x-www-form-urlencoded'
+    const token = isForm ? form.get('access_token') : null
+    if (token !== null) request.headers.authorization = `Bearer ${token}`
+    if (token !== null) request.rawHeaders.push('Authorization', `Bearer ${token}`)
+    await guarded(request, response)
+  }
+
+  test('is sent where POST is probed, and one that is read is found', async () => {
+    const outcome = await placeIn(what, readsForms, post)
+    expect(outcome).toMatchObject({ verdict: 'sound', isTested: true })
+    const read = outcome.findings.filter(({ level }) => level === 'warning')
+    expect(read.map(({ requests }) => requests)).toEqual([
+      ['your token in a form'],
+      ['a forged one in a form'],
+    ])
+  })
+
+  test.each<[string, Handler]>([
+    ['a guard that reads none', guarded],
+    [
+      'an API that takes no forms',
+      (request, response) =>
+        request.headers['content-type'] === undefined
+          ? guarded(request, response)
+          : response.writeHead(415).end(),
+    ],
+  ])('is tested, and nothing is found, at %s', async (_, handler) => {
+    expect(await placeIn(what, handler, post)).toMatchObject({ isTested: true, findings: [] })
+  })
+
+  test.each<[string, string, readonly string[], string]>([
+    ['where GET is probed, which has no body', good, [], 'only requests that may change something'],
+    ['without a token of the user', '', post, 'state one of yours'],
+  ])('is not tested %s, and the report says so', async (_, token, args, why) => {
+    const { stdout } = await probed(
+      guarded,
+      [...(token === '' ? [] : ['--env', 'TOKEN']), '--json', ...args],
+      token,
+    )
+    const { notTested } = JSON.parse(stdout) as { notTested: object[] }
+    expect(notTested).toContainEqual({ what, why: expect.stringContaining(why) as string })
+  })
+})
+
+describe('OPTIONS behind CORS middleware that lets it go on (preflightContinue)', () => {
+  let count = 0
+  const cors = { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'GET,POST' }
+  const withCors =
+    (behind: Handler): Handler =>
+    async (request, response) => {
+      for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
+      await behind(request, response)
+    }
+  /** Without a guard, or with one that lets OPTIONS through. */
+  const unless =
+    (body: () => string): Handler =>
+    async (request, response) => {
+      if (request.method === 'OPTIONS') response.end(body())
+      else await guarded(request, response)
+    }
+
+  test.each<[string, Handler, object]>([
+    ['to a guard', withCors(guarded), { verdict: 'sound', isTested: true }],
+    [
+      'to the code behind it, which answers as to a right token',
+      withCors(unless(() => '{}')),
+      { verdict: 'breach', isTested: true },
+    ],
+    [
+      'to the code behind it, whose answer is another one each time: not tested',
+      withCors(unless(() => String(count++))),
+      {
+        verdict: 'sound',
+        isTested: false,
+        why: expect.stringContaining('preflightContinue') as string,
+      },
+    ],
+    [
+      'to the framework, which says which methods there are',
+      withCors(({ method }, response) =>
+        method === 'OPTIONS'
+          ? response.setHeader('Allow', 'GET').end('GET')
+          : response.writeHead(401, CHALLENGE).end(),
+      ),
+      { isTested: true },
+    ],
+  ])('%s', async (_, handler, expected) => {
+    expect(await placeIn('OPTIONS', handler)).toMatchObject(expected)
+  })
+
+  test('a right token that is answered with nothing, as a preflight is: not tested', async () => {
+    const outcome = await placeIn('OPTIONS', ({ method, headers }, response) => {
+      const isRight = method === 'OPTIONS' || headers.authorization?.endsWith(good) === true
+      response.writeHead(isRight ? 204 : 401, isRight ? cors : CHALLENGE).end()
+    })
+    expect(outcome.isTested).toBe(false)
   })
 })
 
