@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
 
 import {
   InMemoryLogRecordExporter,
@@ -148,4 +149,42 @@ test('of a flood of 20,000 bad tokens a second, 20 lines a minute are written fo
   ])
   expect(reasons).toContain('timeout')
   expect(exporter.getFinishedLogRecords()).toHaveLength(printed.length)
+})
+
+test('OPERATING.md says how many bytes a day the lines of a flood are, with `sampled` and without', async () => {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock })
+  const service = tokenService(issuer)
+  const keys = remoteKeys(service.keyUrl, { fetch: service.fetch, clock })
+  const verifier = createVerifier({ ...issuer.verifierOptions, keys, clock })
+  await keys.refresh()
+  await clock.advance(41.837)
+  const stranger = await createTestIssuer({ clock })
+  const refused = await verifier
+    .verify(await stranger.token())
+    .catch((error: unknown) => error as AuthError)
+  if (!(refused instanceof AuthError)) throw new Error('a forged token was accepted')
+  let bytes = 0
+  const base = { pid: 4711, hostname: 'orders-7d9f6c5b8-x2x4z' }
+  const write = toPino(pino({ base }, { write: (line) => void (bytes += Buffer.byteLength(line)) }))
+  logRefusals(write)(refused)
+  const line = bytes
+  bytes = 0
+  const rate = 20_000
+  let now = 0
+  const log = logRefusals(sampled(write, 20, () => now))
+  // A minute, and the first refusal of the next one, with which the line comes that counts.
+  for (let at = 0; at <= rate * 60; at++) {
+    now = at / rate
+    log(refused)
+  }
+  const minute = bytes - line
+  const [, stated, whole, rest] =
+    /of a forged token is (\d+) bytes with pino, .* would be (\d+) GB a day; with `sampled` it is (\d+) MB/.exec(
+      readFileSync(new URL('../../../packages/core/OPERATING.md', import.meta.url), 'utf8'),
+    ) ?? []
+  const day = 86_400
+  expect([line, Math.round((line * rate * day) / 1e9), Math.round((minute * 1440) / 1e6)]).toEqual(
+    [stated, whole, rest].map(Number),
+  )
 })
