@@ -11,6 +11,7 @@ import { keyDocument } from './key-document.ts'
 import { loginResponse } from './login-response.ts'
 import { metadata } from './metadata.ts'
 import { opaqueToken } from './opaque-token.ts'
+import { path } from './path.ts'
 import { pollAnswer } from './poll-answer.ts'
 import { securityEvent } from './security-event.ts'
 import { targetUrl } from './target-url.ts'
@@ -32,6 +33,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'login-response': loginResponse,
   metadata,
   'opaque-token': opaqueToken,
+  path,
   'poll-answer': pollAnswer,
   'security-event': securityEvent,
   'target-url': targetUrl,
