@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor'
+import {
+  CompilerState,
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+} from '@microsoft/api-extractor'
 
 import { entriesOf, type Entry, root } from './entries.ts'
 
@@ -16,7 +21,13 @@ const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.base.js
 }
 const quiet = { default: { logLevel: ExtractorLogLevel.None } }
 
-const changed = entriesOf().filter(differs)
+const entries = entriesOf()
+const [first] = entries
+if (first === undefined) throw new Error('no package exports anything')
+// One program for all of them: with one for each, the types of Node and of frameworks are read again and again.
+const compilerState = CompilerState.create(configOf(first))
+
+const changed = entries.filter(differs)
 for (const entry of changed)
   console.log(`docs/api/${fileOf(entry)} ${values.check ? 'differs' : 'is rewritten'}`)
 if (values.check && changed.length > 0) {
@@ -26,10 +37,9 @@ if (values.check && changed.length > 0) {
   process.exitCode = 1
 }
 
-/** Without `--check` the text is written then. */
-function differs(entry: Entry): boolean {
+function configOf(entry: Entry): ExtractorConfig {
   const { lib, target, module } = compilerOptions
-  const config = ExtractorConfig.prepare({
+  return ExtractorConfig.prepare({
     configObject: {
       projectFolder: join(root, entry.folder),
       mainEntryPointFilePath: join(root, entry.types),
@@ -45,6 +55,7 @@ function differs(entry: Entry): boolean {
             strict: true,
             skipLibCheck: true,
           },
+          files: entries.map(({ types }) => join(root, types)),
         },
       },
       apiReport: {
@@ -68,7 +79,12 @@ function differs(entry: Entry): boolean {
     configObjectFullPath: undefined,
     packageJsonFullPath: join(root, entry.folder, 'package.json'),
   })
-  const { apiReportChanged, errorCount } = Extractor.invoke(config, {
+}
+
+/** Without `--check` the text is written then. */
+function differs(entry: Entry): boolean {
+  const { apiReportChanged, errorCount } = Extractor.invoke(configOf(entry), {
+    compilerState,
     localBuild: !values.check,
     messageCallback(message) {
       message.handled = message.logLevel !== ExtractorLogLevel.Error
