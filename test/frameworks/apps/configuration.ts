@@ -43,7 +43,8 @@ export async function callOnwards(server: 'refuses' | 'is down'): Promise<string
     clientId: 'shop',
     clientSecret: 'secret',
     origins: [],
-    timeout: 0.1,
+    // A server that is down is asked again until then. One that refuses has answered, however busy the machine is.
+    timeout: server === 'refuses' ? 100 : 0.1,
     fetch: async () =>
       server === 'refuses'
         ? Response.json({ error: 'invalid_grant' }, { status: 400 })

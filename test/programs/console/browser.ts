@@ -2,13 +2,10 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 
 import { describeWith } from '../../describe-with.ts'
-import { BROWSER, launchOptions } from './launch.ts'
-
-// They wait for a browser, several of them at once.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+import { BROWSER, BROWSER_LIMIT, launchOptions } from './launch.ts'
 
 /** Tests with a real browser. */
 export const describeWithBrowser = describeWith(BROWSER)
@@ -37,7 +34,7 @@ export function useBrowser(...args: readonly string[]) {
   return async (url: string, options: BrowserContextOptions = {}): Promise<Visit> => {
     if (browser === undefined) throw new Error('there is no browser yet')
     const context = await browser.newContext(options)
-    context.setDefaultTimeout(45_000)
+    context.setDefaultTimeout(BROWSER_LIMIT)
     await context.addInitScript(REPORT)
     const page = await context.newPage()
     const wrong: string[] = []

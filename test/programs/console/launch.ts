@@ -8,10 +8,14 @@ const PROGRAMS = ['chromium-headless-shell', 'chromium'] as const
 /** The one that is installed, or the first. */
 export const BROWSER = PROGRAMS.find((program) => pathOf(program) !== undefined) ?? PROGRAMS[0]
 
+/** Milliseconds: when a test gives up what it waits for in a browser, also on a machine that is busy. */
+export const BROWSER_LIMIT = 100_000
+
 /** @param args Further ones. */
 export function launchOptions(...args: readonly string[]): LaunchOptions {
   return {
     executablePath: pathOf(BROWSER) ?? BROWSER,
+    timeout: BROWSER_LIMIT,
     args: [
       '--no-sandbox',
       '--disable-gpu',
