@@ -8,7 +8,7 @@ import { createReport } from '../packed/report.ts'
 import { RUNTIME_PACKAGES } from '../packed/runtimes.ts'
 
 // Whether JSR would take these packages: `pnpm release jsr`, a dry run with Deno in a copy of the sources, which find each other
-// in one workspace. JSR publishes sources, and wants explicit types.
+// in one workspace. JSR publishes sources, and wants explicit types. The kit, which bundles have within them, is a folder of each there.
 
 /** RELEASING.md says why no others. */
 const PACKAGES = ['client', 'core', 'hono', 'koa', 'redis', 'testing']
@@ -25,6 +25,7 @@ interface Manifest {
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 const work = mkdtempSync(join(tmpdir(), 'portcullis-jsr-'))
 const report = createReport()
+const kit = join(root, 'packages', 'kit')
 try {
   await install(join(work, 'runtime'), new Map(), { deno: RUNTIME_PACKAGES['runtime-deno'] ?? '' })
   const deno = join(work, 'runtime', 'node_modules', 'deno', 'deno')
@@ -35,6 +36,7 @@ try {
     for (const part of ['src', 'README.md']) {
       cpSync(join(from, part), join(to, part), { recursive: true })
     }
+    cpSync(join(kit, 'src'), join(to, 'kit'), { recursive: true })
     writeFileSync(join(to, 'jsr.json'), JSON.stringify(configOf(from)))
   }
   const members = PACKAGES.map((folder) => `./${folder}`)
@@ -49,9 +51,6 @@ process.exitCode = report.failures() === 0 ? 0 : 1
 /** What JSR wants to know, from the manifest: no second place for it. */
 function configOf(folder: string): object {
   const { name, version, license, exports, ...manifest } = manifestIn(folder)
-  const entries = Object.entries(exports).flatMap(([entry, target]) =>
-    typeof target === 'string' ? [] : [[entry, target['@portcullis/source']]],
-  )
   // It has no peer dependencies.
   const imports = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
     .filter((each) => !each.startsWith('@portcullis/'))
@@ -63,10 +62,29 @@ function configOf(folder: string): object {
     name,
     version,
     license,
-    exports: Object.fromEntries(entries) as object,
-    imports: Object.fromEntries(imports) as object,
-    publish: { include: ['src', 'README.md'] },
+    exports: Object.fromEntries(sourcesOf(exports)) as object,
+    imports: { ...(Object.fromEntries(imports) as object), ...importsOfKit() },
+    publish: { include: ['src', 'kit', 'README.md'] },
   }
+}
+
+/** Each entry with the file of its source. */
+function sourcesOf(exports: Manifest['exports']): readonly (readonly [string, string])[] {
+  return Object.entries(exports).flatMap(([entry, target]) => {
+    const source = typeof target === 'string' ? undefined : target['@portcullis/source']
+    return source === undefined ? [] : [[entry, source] as const]
+  })
+}
+
+/** Where the kit is in the copy of a package. */
+function importsOfKit(): Readonly<Record<string, string>> {
+  const { name, exports } = manifestIn(kit)
+  return Object.fromEntries(
+    sourcesOf(exports).map(([entry, source]) => [
+      entry.replace('.', name),
+      source.replace('./src/', './kit/'),
+    ]),
+  )
 }
 
 function manifestIn(folder: string): Manifest {

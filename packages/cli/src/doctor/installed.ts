@@ -34,6 +34,7 @@ export async function findPackage(name: string, from: string): Promise<Installed
   return undefined
 }
 
+/** What was installed from a registry: nothing there is private. */
 export async function ourPackages(from: string): Promise<readonly Installed[]> {
   const lists = await Promise.all(
     upwards(from).map(
@@ -44,7 +45,9 @@ export async function ourPackages(from: string): Promise<readonly Installed[]> {
   const found = await Promise.all(
     names.map(async (name) => await findPackage(`${SCOPE}/${name}`, from)),
   )
-  return found.filter((each) => each !== undefined)
+  return found
+    .filter((each) => each !== undefined)
+    .filter(({ manifest }) => memberOf(manifest, 'private') !== true)
 }
 
 /** Every copy of core that the folder or one of our packages finds: two of them do not take what the other has made. */

@@ -13,6 +13,8 @@ import { isInRange } from './version-range.ts'
 
 // The checks of `doctor` about Node and packages: supported versions, one version of all, one copy of core, and what is for tests.
 
+const CORE = '@portcullis/core'
+
 export async function checkPackages(
   folder: string,
   nodeVersion: string,
@@ -24,9 +26,10 @@ export async function checkPackages(
   }
   const copies = await copiesOfCore(folder, ours)
   return [
-    checkNode(nodeVersion, ours),
+    // First what is behind the error with which Node ends a service that lacks it.
+    (await checkNeeded(ours, folder)) ?? checkCopies(copies, folder),
     checkVersions(ours),
-    checkCopies(copies, folder),
+    checkNode(nodeVersion, ours),
     ...checkPlace(await readManifest(folder)),
     ...(await checkPeers(ours, folder)),
   ]
@@ -47,7 +50,24 @@ function checkVersions(ours: readonly Installed[]): Checked {
   const names = ours.map(({ name, version }) => `${name}@${version}`).join(', ')
   return versions.size === 1
     ? { name: 'versions', outcome: 'ok', text: names }
-    : { name: 'versions', outcome: 'problem', text: `not all the same: ${names}` }
+    : {
+        name: 'versions',
+        outcome: 'problem',
+        text: `not all the same, update them together: ${names}`,
+      }
+}
+
+/** A folder without a core of its own, which packages there need beside them. */
+async function checkNeeded(
+  ours: readonly Installed[],
+  folder: string,
+): Promise<Checked | undefined> {
+  const needing = ours.filter((each) => peersOf(each).some(([peer]) => peer === CORE))
+  const [first] = needing
+  if (first === undefined || (await findPackage(CORE, folder)) !== undefined) return undefined
+  const names = needing.map(({ name }) => name).join(', ')
+  const text = `not installed, and needed by ${names}: npm install ${CORE}@${first.version}`
+  return { name: 'core', outcome: 'problem', text }
 }
 
 function checkCopies(copies: readonly Installed[], folder: string): Checked {
@@ -69,14 +89,18 @@ function checkPlace(manifest: unknown): readonly Checked[] {
   return [{ name, outcome: 'problem', text }]
 }
 
+function peersOf({ manifest }: Installed): readonly [string, unknown][] {
+  return Object.entries(Object(memberOf(manifest, 'peerDependencies')) as object)
+}
+
 async function checkPeers(ours: readonly Installed[], folder: string): Promise<readonly Checked[]> {
-  const peers = ours.flatMap(({ name, manifest }) =>
-    Object.entries(Object(memberOf(manifest, 'peerDependencies')) as object).map(
-      ([peer, range]) => ({ name, peer, range: String(range) }),
-    ),
+  const peers = ours.flatMap((each) =>
+    peersOf(each).map(([peer, range]) => ({ name: each.name, peer, range: String(range) })),
   )
+  // Core has lines of its own.
+  const others = peers.filter(({ peer }) => peer !== CORE)
   return await Promise.all(
-    peers.map(async ({ name, peer, range }): Promise<Checked> => {
+    others.map(async ({ name, peer, range }): Promise<Checked> => {
       const found = await findPackage(peer, folder)
       if (found === undefined) {
         return { name: peer, outcome: 'problem', text: `not installed; ${name} needs ${range}` }

@@ -85,6 +85,17 @@ test.each<[what: string, files: Files, said: RegExp]>([
     /FAIL {2}@portcullis\/testing +among the \w+: it is for tests/,
   ]),
   [
+    'no core, which a guard needs: first, and what to install',
+    {
+      'node_modules/@portcullis/express/package.json': {
+        ...EXPRESS,
+        peerDependencies: { ...EXPRESS.peerDependencies, '@portcullis/core': '^1.0.0' },
+      },
+      'node_modules/express/package.json': { version: '5.1.0' },
+    },
+    /^ {2}FAIL {2}core +not installed, and needed by @portcullis\/express: npm\s+install @portcullis\/core@1\.0\.0/,
+  ],
+  [
     'two copies of core',
     {
       ...SOUND,
@@ -106,6 +117,14 @@ test.each<[what: string, files: Files, said: RegExp]>([
   const { exitCode, stdout } = await examined(files)
   expect(stdout).toMatch(said)
   expect(exitCode).toBe(1)
+})
+
+test('what is private was not installed from a registry, and is not looked at', async () => {
+  const kit = { version: '0.0.0', private: true }
+  const files = { ...SOUND, 'node_modules/@portcullis/kit/package.json': kit }
+  const { exitCode, stdout } = await examined(files)
+  expect(stdout).not.toContain('kit')
+  expect(exitCode).toBe(0)
 })
 
 test('one copy of core behind several links is one copy', async () => {
