@@ -7,7 +7,7 @@ import { leftOut } from './test/left-out.ts'
 
 /** Tests that share a process well: they leave nothing behind, and wait for no program. */
 const TOGETHER = [
-  'test/{architecture,bound-tokens,documents,frameworks,mcp,migration,opaque-tokens,publishing}/**/*.test.ts',
+  'test/{architecture,bound-tokens,conformance,documents,frameworks,mcp,migration,opaque-tokens,publishing}/**/*.test.ts',
   'test/simulation/{faults,model}/**/*.test.ts',
   'test/hostile/attacks/!(deep-json|install-scripts|pollution|supply-chain).test.ts',
 ]

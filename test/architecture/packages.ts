@@ -45,7 +45,7 @@ hono          | @portcullis/core          | *
 hono          | @portcullis/core/adapter  | *
 introspection | @portcullis/core          | *
 introspection | @portcullis/core/verifier | *
-introspection | @portcullis/kit/client-authentication | endpoint introspected options
+introspection | @portcullis/kit/client-authentication | checked-options endpoint introspected
 introspection | lru-cache                 | memory
 introspection | node:crypto               | memory
 introspection | node:diagnostics_channel  | diagnostics

@@ -21,17 +21,17 @@ room        | calls                                                             
 ground      |                                                                            |                | copy base64url scopes encoded-object
 refusal     | ground                                                                     |                | errors refusals presentation text
 report      | refusal                                                                    |                | diagnostics debug-log
-algorithms  | refusal                                                             |                | algorithms accepted-algorithms ml-dsa
+algorithms  | refusal                                                             |                | algorithms accepted-algorithms ml-dsa profiles
 keys        | ground refusal report algorithms                                           |                | key-source local-keys jwk details
 token       | ground refusal algorithms                                                  | keys           | token signature event-loop
 claims      | ground refusal                                                             |                | claims kind required-claims auth signed-claims schema expiry tenants details
 possession  | ground refusal                                                             | claims         | binding mutual-tls details
 revocation  | ground refusal claims                                                      |                | revocation-check revocations
 dpop        | ground refusal algorithms keys token claims                                |                | proof-check
-verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options verifier-parts key-search verified-tokens internals revocation-watch
+verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options verifier-parts key-search verified-tokens internals revocation-watch profile-check
 issuers     | refusal report token claims verifier                                |                |
 requirement | ground refusal claims                                                      | verifier       | requirement-list details granted-scopes
-request     | ground refusal report claims possession dpop verifier requirement          |                |
+request     | ground refusal report algorithms claims possession dpop verifier requirement |                |
 explain     | refusal algorithms keys token claims possession revocation verifier |                |
 
 [client]

@@ -3,8 +3,8 @@ import { type Claims, createUnobservedVerifier } from '@portcullis/core/verifier
 import { isJsonObject, member, parseUnambiguousObject, withoutNulls } from '@portcullis/kit/json'
 import type { Instant } from '@portcullis/kit/time'
 
+import type { CheckedOptions } from './checked-options.ts'
 import { failed, type RawAnswer, unavailableEndpoint } from './exchange.ts'
-import type { CheckedOptions } from './options.ts'
 
 // Reads what an issuer says of a token, as strictly as the payload of a JWT, but that a member which is null is absent: plain, or signed
 // (RFC 9701), proven by a verifier of our own with its rules and its cache of keys.
@@ -58,13 +58,15 @@ export function createSignedAnswers(
   issuer: string,
   {
     clientId,
+    algorithms,
     clockTolerance,
     clock,
-  }: Pick<CheckedOptions, 'clientId' | 'clockTolerance' | 'clock'>,
+  }: Pick<CheckedOptions, 'algorithms' | 'clientId' | 'clockTolerance' | 'clock'>,
 ): SignedAnswers {
   const verifier = createUnobservedVerifier({
     keys,
     issuer,
+    algorithms,
     audience: clientId,
     type: TYPE,
     requireExpiry: false,

@@ -1,8 +1,10 @@
 import type { Schema, SchemaOptions, Verifier } from '@portcullis/core'
 import { createProvenVerifier } from '@portcullis/core/verifier'
 import {
+  assertionAlgorithmOf,
   certificateAuthentication,
   type ClientAuth,
+  type ClientKey,
   keyAuthentication,
   secretAuthentication,
 } from '@portcullis/kit/client-authentication'
@@ -10,8 +12,9 @@ import { ownMembers } from '@portcullis/kit/options'
 import { systemClock } from '@portcullis/kit/time'
 
 import { createSignedAnswers } from './answer.ts'
+import { type CheckedOptions, checkIntrospectedOptions } from './checked-options.ts'
 import { createEndpoint } from './endpoint.ts'
-import { checkIntrospectedOptions, type IntrospectedOptions } from './options.ts'
+import type { IntrospectedOptions } from './options.ts'
 import { createProver } from './prover.ts'
 import { createQuestion } from './question.ts'
 
@@ -57,8 +60,22 @@ export function createIntrospected(
   const rules = ownMembers({ ...stated, requireExpiry: stated.requireExpiry ?? false })
   const question = createQuestion(checked, asked, signed, () => verifier, random)
   const prover = createProver(checked, asked, signed, question, random)
-  const verifier = createProvenVerifier(prover, rules)
+  const verifier = createProvenVerifier(
+    { ...prover, algorithms: algorithmsOf(checked, stated.clientKey) },
+    rules,
+  )
   return verifier
+}
+
+/** Of the JWTs that it reads and makes: signed answers, and assertions. */
+function algorithmsOf(
+  { keys, algorithms }: CheckedOptions,
+  clientKey: ClientKey | undefined,
+): readonly string[] | undefined {
+  const ofAnswers = keys === undefined ? [] : algorithms
+  return clientKey === undefined
+    ? ofAnswers
+    : ofAnswers && [...ofAnswers, assertionAlgorithmOf(clientKey)]
 }
 
 type AuthenticationOptions = Pick<

@@ -1,29 +1,10 @@
-import type { Clock, KeySource, SchemaOptions, VerifierOptions } from '@portcullis/core'
-import { checkStated, foreignness, ruleChecks } from '@portcullis/core/verifier'
-import { type ClientKey, isClientKey } from '@portcullis/kit/client-authentication'
-import { platformFetch } from '@portcullis/kit/http'
-import { isJsonObject } from '@portcullis/kit/json'
-import {
-  checkOptions,
-  countUpTo,
-  hasMethods,
-  isBoolean,
-  isClock,
-  isFunction,
-  isText,
-  oneOf,
-  type OptionCheck,
-  ownMembers,
-  seconds,
-  urlComplaint,
-} from '@portcullis/kit/options'
-import { systemClock } from '@portcullis/kit/time'
+import type { Algorithm, Clock, KeySource, VerifierOptions } from '@portcullis/core'
+import type { ClientKey } from '@portcullis/kit/client-authentication'
 
 import type { IntrospectionFetch } from './exchange.ts'
-import { isForm, type TokenForm } from './form.ts'
-import type { Kinds } from './kind.ts'
+import type { TokenForm } from './form.ts'
 
-// The options of `introspected`: their types, their checks at start-up, and their defaults.
+// The options of `introspected`, as its user states them.
 
 /** Options of `introspected`. All times are seconds. */
 export interface IntrospectedOptions extends Pick<
@@ -69,6 +50,11 @@ export interface IntrospectedOptions extends Pick<
    * Proves signed answers: `discoverKeys(issuer)`. With it every answer must be signed (RFC 9701).
    */
   keys?: KeySource | undefined
+  /**
+   * The accepted algorithms of signed answers, with `keys`.
+   * @default what keys state
+   */
+  algorithms?: readonly Algorithm[] | undefined
   /**
    * What an answer must name as the kind of its token, in any case, in place of `Bearer` and `DPoP`: as `token_type`, `typ` or
    * `token_use`. Beside it `access_token` and `access` are accepted as `token_use`, and `at+jwt` as `typ`; whatever else one of the three
@@ -132,118 +118,4 @@ export interface IntrospectedOptions extends Pick<
   fetch?: IntrospectionFetch | undefined
   /** The clock, for tests. By default the system's. */
   clock?: Clock | undefined
-}
-
-export interface CheckedOptions {
-  readonly issuer: string | null
-  readonly endpoint: string | undefined
-  readonly clientId: string
-  readonly keys: KeySource | undefined
-  readonly types: Kinds
-  readonly clockTolerance: number
-  readonly maxAge: number
-  readonly staleIfError: number
-  readonly timeout: number
-  readonly maxCalls: number
-  readonly maxRenewals: number
-  readonly maxRate: number
-  readonly form: TokenForm
-  readonly max: number
-  readonly allowInsecure: boolean
-  readonly fetch: IntrospectionFetch
-  readonly clock: Clock
-}
-
-const isUrl: OptionCheck = (value) =>
-  typeof value === 'string' ? urlComplaint(value, true) : 'must be a string'
-
-/** No request has one, so that the URL of an answer would be another one. */
-function withoutFragment(url: string): string {
-  const parsed = new URL(url)
-  parsed.hash = ''
-  return parsed.href
-}
-
-const isMax: OptionCheck = (value) =>
-  isJsonObject(value) &&
-  Object.keys(value).join(' ') === 'max' &&
-  countUpTo(1_000_000)(value['max']) === undefined
-    ? undefined
-    : 'must be { max }, a number of tokens from 1 to 1000000'
-
-const METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth']
-
-/** @throws TypeError for a wrong, misspelt or missing option; it shows no secret. */
-export function checkIntrospectedOptions(
-  options: IntrospectedOptions & Partial<SchemaOptions<unknown>>,
-): CheckedOptions {
-  checkOptions('introspected', options, {
-    ...ruleChecks,
-    type: (value) =>
-      value === null || ruleChecks.type(value) === undefined
-        ? undefined
-        : 'must be a string, a list of strings, or null to accept answers that name no kind',
-    issuer: (value) => (value === null ? undefined : isUrl(value)),
-    endpoint: isUrl,
-    clientId: isText,
-    clientSecret: isText,
-    clientKey: isClientKey,
-    clientAuthentication: oneOf(...METHODS),
-    keys: (value) =>
-      hasMethods(value, 'now', 'current', 'wait', 'suspect')
-        ? foreignness(value)
-        : 'must be a key source, such as discoverKeys(issuer)',
-    maxAge: seconds(1, 3600),
-    staleIfError: seconds(0, 86_400),
-    timeout: seconds(0.1, 60),
-    maxCalls: countUpTo(1000),
-    maxRenewals: countUpTo(1000),
-    maxRate: countUpTo(100_000),
-    form: isForm,
-    remember: isMax,
-    allowInsecure: isBoolean,
-    fetch: isFunction,
-    clock: isClock,
-  } satisfies Record<keyof IntrospectedOptions | keyof SchemaOptions<unknown>, OptionCheck>)
-  const stated = ownMembers(options)
-  checkStated('introspected', stated)
-  const { issuer, endpoint, keys, type, allowInsecure = false, clientId } = stated
-  // Mistake `introspected: clientId must be stated`: State what the issuer calls this API, which must be registered there as a
-  // client.
-  if (clientId === undefined) throw new TypeError('introspected: clientId must be stated')
-  if (issuer === null && endpoint === undefined) {
-    // Mistake `introspected: with issuer: null, endpoint must be stated`: There are no metadata that name the endpoint: give its
-    // URL.
-    throw new TypeError('introspected: with issuer: null, endpoint must be stated')
-  }
-  if (issuer === null && keys !== undefined) {
-    // Mistake `introspected: with keys, issuer must be stated`: A signed answer names its issuer, which is compared with this
-    // option.
-    throw new TypeError('introspected: with keys, issuer must be stated')
-  }
-  const complaint = urlComplaint(endpoint ?? issuer ?? '', allowInsecure)
-  if (complaint !== undefined) {
-    throw new TypeError(
-      `introspected: ${endpoint === undefined ? 'issuer' : 'endpoint'} ${complaint}`,
-    )
-  }
-  return {
-    issuer,
-    endpoint: endpoint && withoutFragment(endpoint),
-    clientId,
-    keys,
-    types: type === undefined || type === null ? type : [type].flat(),
-    clockTolerance: stated.clockTolerance ?? 5,
-    maxAge: stated.maxAge ?? 30,
-    staleIfError: stated.staleIfError ?? 0,
-    timeout: stated.timeout ?? 5,
-    maxCalls: stated.maxCalls ?? 16,
-    maxRenewals: stated.maxRenewals ?? 128,
-    maxRate: stated.maxRate ?? 100,
-    form: ownMembers(stated.form ?? {}),
-    max: stated.remember?.max ?? 10_000,
-    allowInsecure,
-    fetch: stated.fetch ?? platformFetch,
-    clock: stated.clock ?? systemClock,
-  }
 }

@@ -6,6 +6,7 @@ import { createWaitingRoom, type WaitingRoom } from '@portcullis/kit/waiting'
 
 import type { SignedAnswers } from './answer.ts'
 import { createCalls, type Calls, type CallsOptions } from './calls.ts'
+import type { CheckedOptions } from './checked-options.ts'
 import {
   afterTokenFailure,
   answerState,
@@ -30,7 +31,6 @@ import type { Endpoint } from './endpoint.ts'
 import { createFormCheck } from './form.ts'
 import { checkKind } from './kind.ts'
 import { createMemory, type HeldAnswer, nameOf } from './memory.ts'
-import type { CheckedOptions } from './options.ts'
 import { type Answer, callTimeout, failureOf, type Question } from './question.ts'
 
 // Proves opaque tokens by what the issuer says of them: what is held, and calls for the rest. Core judges the claims.
@@ -177,6 +177,7 @@ export function createProver(
     // Without an alphabet it is that of RFC 6750.
     mayBeToken:
       options.form.alphabet === undefined ? undefined : (text) => complaintOf(text) === undefined,
+    asksIssuer: true,
     check: ({ claims }) => checkKind(claims, types),
     late: () => new AuthError('introspection_unavailable', 'timeout', endedWhileJudged),
     async ready() {

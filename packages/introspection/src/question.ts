@@ -5,12 +5,12 @@ import { member } from '@portcullis/kit/json'
 import type { Instant } from '@portcullis/kit/time'
 
 import { readAnswer, type SignedAnswers, type Statement } from './answer.ts'
+import type { CheckedOptions } from './checked-options.ts'
 import { type Failure, renewalAge } from './decisions.ts'
 import { publishCall } from './diagnostics.ts'
 import type { Endpoint } from './endpoint.ts'
 import { FailedExchange, type RawAnswer } from './exchange.ts'
 import type { HeldAnswer } from './memory.ts'
-import type { CheckedOptions } from './options.ts'
 
 // One call about one token, under a deadline: it ends with an answer or a failure in words, and is told to whoever listens.
 

@@ -1,6 +1,7 @@
 import { webcrypto } from 'node:crypto'
 
-import { remoteKeys } from '@portcullis/core'
+import { mutualTls, remoteKeys } from '@portcullis/core'
+import { checkGuardOptions } from '@portcullis/core/adapter'
 import { describe, expect, test } from 'vitest'
 
 import { introspected, type IntrospectedOptions } from '../src/index.ts'
@@ -13,6 +14,16 @@ const outdated = await generate(
   {
     name: 'RSASSA-PKCS1-v1_5',
     hash: 'SHA-1',
+    modulusLength: 2048,
+    publicExponent: Uint8Array.of(1, 0, 1),
+  },
+  false,
+  ['sign', 'verify'],
+)
+const rsa = await generate(
+  {
+    name: 'RSASSA-PKCS1-v1_5',
+    hash: 'SHA-256',
     modulusLength: 2048,
     publicExponent: Uint8Array.of(1, 0, 1),
   },
@@ -55,6 +66,12 @@ describe('a wrong option is told at start-up', () => {
       'issuer must be stated',
     ],
     ['keys that are none', { keys: {} }, 'keys must be a key source'],
+    ['algorithms without keys', { algorithms: ['ES256'] }, 'algorithms needs keys'],
+    [
+      'an algorithm with a secret',
+      { keys: remoteKeys(`${ISSUER}/jwks`), algorithms: ['HS256'] },
+      'introspected: algorithms: "HS256" is not supported',
+    ],
     [
       'a secret for a certificate',
       { clientAuthentication: 'tls_client_auth' },
@@ -235,4 +252,38 @@ test('an issuer without a name: claims need none, and the endpoint is stated', a
 
 function read(part: string): unknown {
   return JSON.parse(Buffer.from(part, 'base64url').toString())
+}
+
+test.each<[title: string, options: object, complaint: string | undefined]>([
+  ['plain answers', {}, undefined],
+  ['signed answers', { keys: remoteKeys(`${ISSUER}/jwks`), algorithms: ['PS256'] }, undefined],
+  [
+    'whatever the keys of answers are for',
+    { keys: remoteKeys(`${ISSUER}/jwks`) },
+    'must state algorithms',
+  ],
+  [
+    'a key of P-256',
+    { clientSecret: undefined, clientKey: { key: signing.privateKey } },
+    undefined,
+  ],
+  [
+    'a key for RS256',
+    { clientSecret: undefined, clientKey: { key: rsa.privateKey } },
+    'must not use RS256',
+  ],
+])('a guard with the profile fapi2 and %s', (_title, options, complaint) => {
+  const verifier = introspected({ ...RIGHT, ...options })
+  const guard = () =>
+    checkGuardOptions(verifier, { profile: 'fapi2' as const, mutualTls: mutualTls() })
+  expect(complaintOf(guard)).toContain(complaint ?? 'none')
+})
+
+function complaintOf(act: () => unknown): string {
+  try {
+    act()
+    return 'none'
+  } catch (error) {
+    return String(error)
+  }
 }

@@ -22,7 +22,7 @@ async function signedSetUp() {
       header: { typ: 'token-introspection+jwt', ...header },
     })
   }
-  return { clock, issuer, signer, sign, verifier }
+  return { clock, create, issuer, signer, sign, verifier }
 }
 
 function answered(jwt: string, type = TYPE): Response {
@@ -44,6 +44,14 @@ test('the verdict on a signed answer is none on a token: it is not published', a
 })
 
 describe('a signed answer', () => {
+  test('of another algorithm than those that are stated is a bad answer', async () => {
+    const { create, issuer, sign, signer } = await signedSetUp()
+    const strict = create({ keys: localKeys(signer.publicJwk), algorithms: ['PS256'] })
+    const jwt = await sign({ active: true, ...claimsWith() })
+    issuer.answer = () => answered(jwt)
+    expect(await wordOf(strict.verify('token'))).toBe('introspection_unavailable bad_answer')
+  })
+
   test('is asked for, proven, and judged by its inner claims', async () => {
     const { issuer, sign, verifier } = await signedSetUp()
     const jwt = await sign({ active: true, ...claimsWith() })

@@ -111,6 +111,21 @@ export function keyAuthentication(clientKey: ClientKey, now: () => number): Clie
   })
 }
 
+/** By its name in JOSE, what an assertion of this key is signed with. @param key From {@link isAssertionKey}. */
+export function assertionAlgorithmOf({ key }: Pick<ClientKey, 'key'>): string {
+  const {
+    name,
+    namedCurve,
+    hash: digest,
+  } = ownMembers<Record<string, unknown>>({
+    ...key.algorithm,
+  })
+  if (name === 'ECDSA') return ES_OF_CURVES.get(namedCurve) ?? ''
+  const size = String(Reflect.get(Object(digest), 'name')).slice(-3)
+  if (name === 'RSA-PSS') return `PS${size}`
+  return name === 'RSASSA-PKCS1-v1_5' ? `RS${size}` : String(name)
+}
+
 /** RFC 7515 sections 4.1.7 and 4.1.8 */
 function thumbprintsOf(certificate: string): object {
   const { raw } = new X509Certificate(certificate)
@@ -132,7 +147,12 @@ export const isClientKey: OptionCheck = mustBe(
   },
 )
 
-const CURVES: ReadonlySet<unknown> = new Set(['P-256', 'P-384', 'P-521'])
+/** RFC 7518 section 3.4 */
+const ES_OF_CURVES: ReadonlyMap<unknown, string> = new Map([
+  ['P-256', 'ES256'],
+  ['P-384', 'ES384'],
+  ['P-521', 'ES512'],
+])
 const HASHES: ReadonlySet<unknown> = new Set(['SHA-256', 'SHA-384', 'SHA-512'])
 
 /** Whether assertions can be signed with it. RFC 7518 section 3.1; RFC 8037; RFC 9964 */
@@ -144,7 +164,7 @@ export function isAssertionKey({ type, usages, algorithm }: webcrypto.CryptoKey)
     modulusLength,
   }: Readonly<Record<string, unknown>> = ownMembers({ ...algorithm })
   if (type !== 'private' || !usages.includes('sign')) return false
-  if (name === 'ECDSA') return CURVES.has(namedCurve)
+  if (name === 'ECDSA') return ES_OF_CURVES.has(namedCurve)
   if (name === 'RSA-PSS' || name === 'RSASSA-PKCS1-v1_5') {
     return Number(modulusLength) >= 2048 && HASHES.has(Reflect.get(Object(digest), 'name'))
   }

@@ -7,6 +7,7 @@ import {
   authenticatedForm,
   certificateAuthentication,
   type ClientAuth,
+  assertionAlgorithmOf,
   isAssertionKey,
   isClientKey,
   keyAuthentication,
@@ -144,6 +145,19 @@ describe('a polluted prototype', () => {
     Reflect.deleteProperty(Object.prototype, 'key')
     expect(complaint).toMatch(/^must be \{ key, kid\?, certificate\? \}/)
   })
+})
+
+test.each([
+  [{ name: 'ECDSA', namedCurve: 'P-256' }, 'ES256'],
+  [{ name: 'ECDSA', namedCurve: 'P-384' }, 'ES384'],
+  [{ name: 'ECDSA', namedCurve: 'P-521' }, 'ES512'],
+  [{ name: 'RSA-PSS', hash: { name: 'SHA-256' } }, 'PS256'],
+  [{ name: 'RSA-PSS', hash: { name: 'SHA-512' } }, 'PS512'],
+  [{ name: 'RSASSA-PKCS1-v1_5', hash: { name: 'SHA-384' } }, 'RS384'],
+  [{ name: 'Ed25519' }, 'Ed25519'],
+  [{ name: 'ML-DSA-65' }, 'ML-DSA-65'],
+])('a key of %o makes assertions that are signed by %s', (algorithm, name) => {
+  expect(assertionAlgorithmOf({ key: { algorithm } as webcrypto.CryptoKey })).toBe(name)
 })
 
 function holds(algorithm: object, type = 'private', usages = ['sign']): boolean {

@@ -90,6 +90,7 @@ export function checkEndpointOptions(
     dpop: () => undefined,
     mutualTls: () => undefined,
     onRefusal: isFunction,
+    profile: () => undefined,
     realm: () => undefined,
   } satisfies Record<keyof EndpointOptions, OptionCheck>)
   const stated = ownMembers(options)
@@ -149,11 +150,11 @@ function guardOf(
   resourceMetadata: ProtectedResourceMetadata,
   form: string,
 ): GuardOptions<never> {
-  const { dpop, mutualTls, onRefusal, realm } = stated
+  const { dpop, mutualTls, onRefusal, profile, realm } = stated
   const scope = scopeOf(stated)
   return checkGuardOptions<GuardOptions<never>>(
     verifier,
-    { dpop, mutualTls, onRefusal, realm, scope, resourceMetadata, respond: 'problem' },
+    { dpop, mutualTls, onRefusal, profile, realm, scope, resourceMetadata, respond: 'problem' },
     form,
   )
 }

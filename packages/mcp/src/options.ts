@@ -19,7 +19,7 @@ export interface SessionOptions {
 /** Options of an endpoint of the Model Context Protocol. */
 export interface EndpointOptions<Subject = object> extends Pick<
   GuardOptions<Subject>,
-  'dpop' | 'mutualTls' | 'onRefusal' | 'realm'
+  'dpop' | 'mutualTls' | 'onRefusal' | 'profile' | 'realm'
 > {
   /**
    * The resource identifier: the URL that clients know this server by: https, or this machine, without a fragment. With a query, requests

@@ -1,8 +1,8 @@
 import { instant } from '@portcullis/kit/time'
 import { manualClock } from '@portcullis/testing'
 
+import { checkIntrospectedOptions } from '../../../packages/introspection/src/checked-options.ts'
 import { renewalAge } from '../../../packages/introspection/src/decisions.ts'
-import { checkIntrospectedOptions } from '../../../packages/introspection/src/options.ts'
 import { createProver } from '../../../packages/introspection/src/prover.ts'
 import type { Question } from '../../../packages/introspection/src/question.ts'
 import { seededRandom } from '../../bench/random.ts'

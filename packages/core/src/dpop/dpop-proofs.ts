@@ -1,9 +1,10 @@
 import { ownMembers } from '@portcullis/kit/options'
 
+import type { Profile } from '../algorithms/profiles.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { createSignatureCheck } from '../token/signature.ts'
-import { invalidNonce, missingNonce, otherProofSignature } from './details.ts'
+import { invalidNonce, missingNonce, otherProofAlgorithm, otherProofSignature } from './details.ts'
 import { createNonces } from './nonces.ts'
 import { brandedProofs, type DpopProofs } from './proof-check.ts'
 import { checkProofClaims, type ProofRules } from './proof-claims.ts'
@@ -51,6 +52,12 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     })
   }
 
+  function rulesUnder(profile: Profile | undefined): ProofRules {
+    if (profile === undefined) return rules
+    const { least, most } = profile.ahead
+    return { ...rules, toleranceAhead: Math.min(most, Math.max(least, rules.toleranceAhead)) }
+  }
+
   function checkNonce(nonce: unknown, now: number): void {
     const validity = nonces?.validity(nonce, now) ?? 'valid'
     if (validity === 'missing') throw new AuthError('use_dpop_nonce', 'missing_nonce', missingNonce)
@@ -61,13 +68,15 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     algorithms,
     required,
     async check(request) {
-      const { proof, ...asked } = ownMembers(request)
+      const { proof, profile, ...asked } = ownMembers(request)
       await turnToRead()
       const read = timeReading(clock, () => readProof(proof))
+      checkAlgorithm(read, profile)
       await checkSignature(read)
       // After the wait for the signature: it may have been long.
       const now = clock.now()
-      const { jti, expires, nonce } = checkProofClaims(read.parsed.payload, asked, rules, now)
+      const { payload } = read.parsed
+      const { jti, expires, nonce } = checkProofClaims(payload, asked, rulesUnder(profile), now)
       checkNonce(nonce, now)
       return Object.freeze({ jkt: read.key.thumbprint, jti, expires })
     },
@@ -75,4 +84,11 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     nonce: () => nonces?.make(clock.now()),
   })
   return Object.freeze(proofs)
+}
+
+/** The option `algorithms` has accepted it. @throws AuthError */
+function checkAlgorithm({ algorithm }: ReadProof, profile: Profile | undefined): void {
+  if (profile === undefined || profile.algorithms.includes(algorithm)) return
+  const detail = otherProofAlgorithm(algorithm, profile.algorithms)
+  throw new AuthError('invalid_dpop_proof', 'proof_algorithm', detail)
 }

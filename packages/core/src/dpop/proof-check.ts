@@ -1,3 +1,4 @@
+import type { Profile } from '../algorithms/profiles.ts'
 import { marked } from '../ground/copy.ts'
 
 // The interfaces between a guard, what checks DPoP proofs, and a memory of used proofs, which others may implement.
@@ -47,6 +48,8 @@ export interface PresentedProof {
   /** Path and query, as the server was asked for them. */
   readonly target: string
   readonly token: string
+  /** Of the guard that asks. */
+  readonly profile?: Profile | undefined
 }
 
 /** A proof that has been checked. */

@@ -43,7 +43,7 @@ export async function attemptRevocations(
   { revocations, clock = systemClock }: VerifierOptions,
   { claims, token, now, signal }: AskedAbout,
 ): Promise<Attempt<void>> {
-  if (revocations === undefined || claims === undefined) return UNASKED
+  if (!revocations || claims === undefined) return UNASKED
   const source = createRevocationCheck(revocations, clock)
   return await attemptLater(async () => {
     await source.check({ claims, token }, now, signal)
@@ -58,7 +58,7 @@ export function revocationFindings(
   claims: JsonObject | undefined,
   refusal: AuthError | undefined,
 ): readonly Finding[] {
-  if (revocations === undefined) return []
+  if (!revocations) return []
   if (claims === undefined) {
     return [skipped('revocations', 'not checked: there are no proven claims to ask about')]
   }

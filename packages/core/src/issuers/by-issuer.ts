@@ -10,6 +10,7 @@ import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { checkText, createHeaderCache, parseToken } from '../token/token.ts'
 import { audiencesOf, findInternals, type Internals, setInternals } from '../verifier/internals.ts'
+import { complaintOfAll } from '../verifier/profile-check.ts'
 import { watchInTurn } from '../verifier/revocation-watch.ts'
 import { createVerifiedTokens } from '../verifier/verified-tokens.ts'
 import { LONGEST_TOKEN } from '../verifier/verifier-options.ts'
@@ -76,7 +77,6 @@ export function byIssuer(
     return createSelector({
       directory: foundVerifiers(from, limits),
       checksIssuer: () => true,
-      issuer: undefined,
       audiences: [],
       ready: async () => {},
       maxTokenSize,
@@ -85,30 +85,27 @@ export function byIssuer(
     })
   }
   const verifiers = checkVerifiers(from)
-  const sizes = [...verifiers.values()].map(
-    (each) => findInternals(each)?.maxTokenSize ?? LONGEST_TOKEN,
-  )
+  const members = [...verifiers.values()]
+  const sizes = members.map((each) => findInternals(each)?.maxTokenSize ?? LONGEST_TOKEN)
   return createSelector({
     directory: listedVerifiers(verifiers),
     checksIssuer: (issuer) => verifiers.has(issuer),
     issuer: verifiers.size === 1 ? [...verifiers.keys()][0] : undefined,
-    audiences: audiencesOf([...verifiers.values()]),
-    ready: async () => {
-      await allReady([...verifiers.values()])
-    },
+    audiences: audiencesOf(members),
+    complaintUnder: complaintOfAll(members),
+    ready: async () => await allReady(members),
     maxTokenSize: Math.max(...sizes),
     remember,
     clock,
   })
 }
 
-interface SelectorOptions {
+interface SelectorOptions extends Pick<
+  Internals,
+  'audiences' | 'checksIssuer' | 'complaintUnder' | 'issuer' | 'maxTokenSize'
+> {
   readonly directory: IssuerDirectory
-  readonly checksIssuer: (issuer: string) => boolean
-  readonly issuer: Internals['issuer']
-  readonly audiences: Internals['audiences']
   readonly ready: () => Promise<void>
-  readonly maxTokenSize: number
   readonly remember: { readonly max: number } | false
   readonly clock: Clock
 }
@@ -220,6 +217,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     checksIssuer: options.checksIssuer,
     issuer: options.issuer,
     audiences: options.audiences,
+    complaintUnder: options.complaintUnder,
     maxTokenSize,
     recall(token, waitUntil) {
       const origin = origins?.find(token)

@@ -72,7 +72,11 @@ export function notBound(method: ConfirmationMethod): Detail {
 }
 
 export const withoutProof: Detail = () =>
-  'the guard takes tokens alone that come with a DPoP proof (required), under the scheme DPoP'
+  'the guard takes tokens alone that come with a DPoP proof (required, or profile), under the scheme DPoP'
+
+export function boundToNothing(profile: string): Detail {
+  return () => `the guard takes bound tokens alone (profile ${profile}), and this one is not`
+}
 
 export const checkedNothing: Detail = () =>
   'the option dpop has proven no key: it must be what dpopProofs() returns'

@@ -11,10 +11,10 @@ import {
   isTextList,
   type OptionCheck,
   oneOf,
-  own,
   ownMembers,
 } from '@portcullis/kit/options'
 
+import { PROFILE_NAMES } from '../algorithms/profiles.ts'
 import type { DpopProofs } from '../dpop/proof-check.ts'
 import { foreignness } from '../ground/copy.ts'
 import { isScope } from '../ground/scopes.ts'
@@ -24,6 +24,7 @@ import type { PresentationOptions } from '../refusal/presentation.ts'
 import { checkOurVerifier } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { Marked } from './marked.ts'
+import { checkProfile, profileOf, shownProofs } from './profile.ts'
 import { frozenTokenHeader, isTokenHeader, type TokenHeader } from './token-header.ts'
 
 // The options that every guard has: their types, and their checks at start-up.
@@ -44,6 +45,11 @@ export interface GuardOptions<Subject = object> extends PresentationOptions {
    * @default false
    */
   optional?: boolean | undefined
+  /**
+   * Holds the guard to FAPI 2.0: every token must be bound, by `dpop` or `mutualTls`, and the verifier must state `algorithms`
+   * of the profile, and `revocations`.
+   */
+  profile?: 'fapi2' | undefined
   /**
    * The property of the framework's request, context or state that gets the `Auth`.
    * @default 'auth'
@@ -66,12 +72,16 @@ export interface RequestOptions<Subject = object> extends GuardOptions<Subject> 
 export class Checked extends Marked {
   readonly #takesRemembered: boolean
   readonly #framework: string | undefined
+  readonly #shown: PresentationOptions
 
-  /** @param takesRemembered Whether a token that was accepted before is enough. */
-  constructor(options: object, takesRemembered: boolean, framework: string | undefined) {
+  constructor(options: GuardOptions<never>, framework: string | undefined) {
     super(options)
-    this.#takesRemembered = takesRemembered
+    const [{ dpop, mutualTls }, profile] = [options, profileOf(options)]
+    this.#takesRemembered = !profile && dpop?.required !== true && mutualTls?.required !== true
     this.#framework = framework
+    this.#shown = profile
+      ? ownMembers({ ...options, dpop: shownProofs(options, profile) })
+      : options
   }
 
   /** A caller without types may pass anything. */
@@ -79,6 +89,7 @@ export class Checked extends Marked {
     return typeof options === 'object' && options !== null && #framework in options
   }
 
+  /** Whether a token that was accepted before is enough. */
   static takesRemembered(options: object): boolean {
     return #takesRemembered in options && options.#takesRemembered
   }
@@ -86,6 +97,11 @@ export class Checked extends Marked {
   /** What the debug log calls the framework of the guard with these options. */
   static frameworkOf(options: object): string | undefined {
     return #framework in options ? options.#framework : undefined
+  }
+
+  /** What its refusals look like. */
+  static shownBy(options: GuardOptions<never>): PresentationOptions {
+    return #shown in options ? options.#shown : options
   }
 }
 
@@ -129,6 +145,7 @@ const CHECKS: Readonly<Record<keyof GuardOptions<never>, OptionCheck>> = {
   resourceMetadata: isMetadata,
   dpop: isDpop,
   mutualTls: isMutualTls,
+  profile: oneOf(...PROFILE_NAMES),
   respond: oneOf('forward', 'problem'),
   onRefusal: isFunction,
   property: (value) =>
@@ -183,14 +200,13 @@ export function checkGuardOptions<Options extends object>(
       'authenticate: credentials and dpop exclude each other: a DPoP token is in the Authorization header',
     )
   }
-  const isRequiring =
-    (dpop?.required ?? false) || (own(options as GuardOptions, 'mutualTls')?.required ?? false)
+  checkProfile(verifier as Verifier<unknown>, options)
   const guard = ownMembers(
     credentials === undefined
       ? options
       : { ...options, credentials: frozenTokenHeader(credentials) },
   )
   // Adds the fields to `guard`, and returns it: see `Marked`.
-  void new Checked(guard, !isRequiring, framework)
+  void new Checked(guard, framework)
   return Object.freeze(guard)
 }

@@ -1,14 +1,22 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
 import { memberOf, own } from '@portcullis/kit/options'
 
+import type { Profile } from '../algorithms/profiles.ts'
 import type { Auth, Possession } from '../claims/auth.ts'
 import { type PresentedProof, proofMethods } from '../dpop/proof-check.ts'
 import { bindingRefusal } from '../possession/binding.ts'
-import { checkedNothing, lostPossession, notBound, withoutProof } from '../possession/details.ts'
+import {
+  boundToNothing,
+  checkedNothing,
+  lostPossession,
+  notBound,
+  withoutProof,
+} from '../possession/details.ts'
 import { mutualTlsMethods } from '../possession/mutual-tls.ts'
 import type { Verifier, VerifyOptions } from '../verifier/verifier.ts'
 import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
 import type { GuardOptions } from './guard-options.ts'
+import { needsProof, profileOf } from './profile.ts'
 import { findUsedProof, useProof } from './used-proofs.ts'
 
 // Joins the token of a request with its DPoP proof and its client certificate. It alone knows in which order they are checked.
@@ -38,22 +46,26 @@ export async function verifyProven(
   { scheme, token }: Credentials,
 ): Promise<Auth<unknown>> {
   const [dpop, mutualTls] = [own(options, 'dpop'), own(options, 'mutualTls')]
+  const profile = profileOf(options)
   const wantedWith = (jkt: string | undefined): Wanted => ({
     token,
     jkt,
     x5tS256: textOf(mutualTls && mutualTlsMethods(mutualTls).thumbprintOf(parts.incoming)),
     isCertificateRequired: mutualTls?.required === true,
+    profile,
     waitUntil: parts.waitUntil,
   })
   // Under `Bearer` a proof is not looked at: a thief would take the scheme that asks for less.
   if (dpop === undefined || scheme !== 'DPoP') {
-    if (dpop?.required === true) throw bindingRefusal(withoutProof)
+    if (needsProof(options)) throw bindingRefusal(withoutProof)
     return await verifyWanted(verifier, wantedWith(undefined))
   }
   const requests = [parts.subject, parts.request]
-  const asked = askedOf(parts, token)
+  const asked = askedOf(parts, token, profile)
   const used = findUsedProof(requests, dpop, asked)
-  const proof = used?.proof ?? (await proofMethods(dpop).check(asked))
+  // Another guard has used it, which may be held to less.
+  const isChecked = used !== undefined && used.asked.profile === profile
+  const proof = isChecked ? used.proof : await proofMethods(dpop).check(asked)
   const jkt = textOf(proof?.jkt)
   if (jkt === undefined) throw bindingRefusal(checkedNothing)
   const wanted = wantedWith(jkt)
@@ -65,12 +77,17 @@ export async function verifyProven(
   return await verifyWanted(verifier, wanted)
 }
 
-function askedOf({ request, subject }: RequestParts, token: string): PresentedProof {
+function askedOf(
+  { request, subject }: RequestParts,
+  token: string,
+  profile: Profile | undefined,
+): PresentedProof {
   return Object.freeze({
     proof: findProof(request),
     method: methodOf(request),
     target: targetOf(request, subject),
     token,
+    profile,
   })
 }
 
@@ -79,12 +96,14 @@ interface Wanted {
   readonly jkt: string | undefined
   readonly x5tS256: string | undefined
   readonly isCertificateRequired: boolean
+  /** With one, a token that is bound to nothing is refused. */
+  readonly profile: Profile | undefined
   readonly waitUntil: WaitUntil | undefined
 }
 
 async function verifyWanted(
   verifier: Verifier<unknown>,
-  { token, jkt, x5tS256, isCertificateRequired, waitUntil }: Wanted,
+  { token, jkt, x5tS256, isCertificateRequired, profile, waitUntil }: Wanted,
 ): Promise<Auth<unknown>> {
   const isProven = jkt !== undefined || x5tS256 !== undefined
   const possession = isProven ? { jkt, x5tS256 } : undefined
@@ -94,6 +113,9 @@ async function verifyWanted(
   if (jkt !== undefined && confirmed?.jkt !== jkt) throw bindingRefusal(lostPossession)
   if (isCertificateRequired && !isConfirmed(x5tS256, confirmed)) {
     throw bindingRefusal(notBound('x5tS256'))
+  }
+  if (profile !== undefined && jkt === undefined && !isConfirmed(x5tS256, confirmed)) {
+    throw bindingRefusal(boundToNothing(profile.name))
   }
   return auth
 }

@@ -24,7 +24,7 @@ export function presentRefusal(
   { request, scheme }: RefusedRequest,
 ): unknown {
   if (!(error instanceof AuthError)) return error
-  const presented = error.presentedBy(options, scheme)
+  const presented = error.presentedBy(Checked.shownBy(options), scheme)
   // Make the headers here. If that throws, for a scope that is no string, the promise of this request rejects; in an
   // adapter's callback it would be an uncaught exception.
   void presented.headers

@@ -1,6 +1,7 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
 import { own } from '@portcullis/kit/options'
 
+import type { Profile } from '../algorithms/profiles.ts'
 import type { Auth } from '../claims/auth.ts'
 import { checkCopy, marked } from '../ground/copy.ts'
 
@@ -17,6 +18,8 @@ export interface Internals {
   readonly issuer?: string | null | undefined
   /** Claims that its tenants decide, so that a requirement of one is never met. */
   readonly decidedByTenants?: readonly string[] | undefined
+  /** What keeps it from a profile. Missing where nobody knows at start-up who judges. */
+  readonly complaintUnder?: ((profile: Profile) => string | undefined) | undefined
   /** Octets. */
   readonly maxTokenSize: number
   /** What a token proves that was accepted before and is now, at once; for all others `undefined`: `verify` has to be asked. */

@@ -48,6 +48,7 @@ export function createKeyProver(
   }
 
   return {
+    algorithms: accepted,
     remember(verified) {
       tokens?.remember(verified)
     },

@@ -7,6 +7,7 @@ import { verdicts } from '../report/diagnostics.ts'
 import { type Internals, setInternals } from './internals.ts'
 import { createJudge } from './judge.ts'
 import { observed, type VerdictRecord } from './observed-verdict.ts'
+import { complaintOfRules } from './profile-check.ts'
 import { createWatch } from './revocation-watch.ts'
 import type { ProofMemory, ProvenToken, TokenProver } from './token-prover.ts'
 import type { ProvenRules } from './verifier-options.ts'
@@ -51,6 +52,12 @@ export function verifierOf<Proven extends ProvenToken>(
   { parts, isObserved, memory }: VerifierSetting<Proven>,
 ): Verifier<unknown> {
   const { rules, maxTokenSize, revocations, clock } = parts
+  const kept = {
+    ...parts,
+    algorithms: own(prover, 'algorithms'),
+    asksIssuer: own(prover, 'asksIssuer') === true,
+    requireExpiry: rules.requireExpiry,
+  }
   const { judge, recall } = createJudge(prover, parts, memory, () => verifier)
 
   function verify(token: string, options?: VerifyOptions): Promise<Auth<unknown>> {
@@ -63,6 +70,7 @@ export function verifierOf<Proven extends ProvenToken>(
     checksIssuer: (issuer) => statesIssuer(rules, issuer),
     ...issuersOf(rules.issuer),
     audiences: [rules.audience],
+    complaintUnder: (profile) => complaintOfRules(kept, profile),
     maxTokenSize,
     recall,
     mayBeToken: own(prover, 'mayBeToken'),

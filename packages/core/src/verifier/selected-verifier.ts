@@ -12,6 +12,7 @@ import {
   onlyIssuerOf,
   setInternals,
 } from './internals.ts'
+import { complaintOfAll } from './profile-check.ts'
 import { watchInTurn } from './revocation-watch.ts'
 import { LONGEST_TOKEN } from './verifier-options.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
@@ -64,6 +65,7 @@ export function createSelectedVerifier<ClaimsType>(
       verifiers.every((each) => findInternals(each)?.checksIssuer(issuer) === true),
     issuer: sharedIssuer(verifiers),
     audiences: audiencesOf(verifiers),
+    complaintUnder: complaintOfAll(verifiers),
     maxTokenSize: Math.max(
       ...verifiers.map((each) => findInternals(each)?.maxTokenSize ?? LONGEST_TOKEN),
     ),

@@ -66,6 +66,10 @@ export interface TokenProver<Proven extends ProvenToken = ProvenToken> {
   late(): AuthError
   /** @throws AuthError if tokens cannot be proven at the moment */
   ready(): Promise<void>
+  /** Of all JWTs that it reads or makes; missing if they are not stated. Guards with `profile` ask. */
+  readonly algorithms?: readonly string[] | undefined
+  /** Whether it asks the issuer about each token, so that a proof says that it has neither expired nor been revoked. */
+  readonly asksIssuer?: boolean | undefined
 }
 
 export interface ProofMemory<Proven> {

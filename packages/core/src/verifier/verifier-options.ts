@@ -92,8 +92,11 @@ export interface VerifierOptions {
    * @default { max: 1000 }
    */
   remember?: { readonly max: number } | false | undefined
-  /** Knows which tokens were revoked, and is asked at each use of a token: `localRevocations()`, `redisRevocations(...)`, or your own. */
-  revocations?: Revocations | undefined
+  /**
+   * Knows which tokens were revoked, and is asked at each use of a token: `localRevocations()`, `redisRevocations(...)`, or your own.
+   * `null` says that there are none.
+   */
+  revocations?: Revocations | null | undefined
   /**
    * Whether the sender of a token with `cnf` must prove to have the key or certificate that the token is bound to. With
    * `ignore`, anybody who has a stolen token can use it.
@@ -181,7 +184,7 @@ export const ruleChecks: Readonly<
       ? undefined
       : 'must be a string or a list of strings',
   maxTokenSize: isTokenSize,
-  revocations: isRevocations,
+  revocations: (value) => (value === null ? undefined : isRevocations(value)),
   confirmation: oneOf('require', 'ignore'),
   clock: isClock,
   schema: isSchema,

@@ -18,6 +18,8 @@ export interface VerifierParts {
   readonly confirmation: 'require' | 'ignore'
   readonly schema: Schema<unknown> | undefined
   readonly revocations: RevocationCheck | undefined
+  /** Also as `null`. */
+  readonly statesRevocations: boolean
   readonly moment: () => Instant
   /** What times of tokens are compared with. Seconds since 1970-01-01T00:00:00Z. */
   readonly now: () => number
@@ -40,7 +42,8 @@ export function partsOf(
     maxTokenSize: stated.maxTokenSize ?? 16_384,
     confirmation: stated.confirmation ?? 'require',
     schema: stated.schema,
-    revocations: stated.revocations && createRevocationCheck(stated.revocations, clock),
+    revocations: stated.revocations ? createRevocationCheck(stated.revocations, clock) : undefined,
+    statesRevocations: stated.revocations !== undefined,
     moment,
     now,
     timeAt: stated.clock === undefined ? ({ wall }) => wall : now,

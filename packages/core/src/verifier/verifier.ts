@@ -38,4 +38,6 @@ export interface Verifier<ClaimsType = Claims> {
    *   revocations.
    */
   ready(): Promise<void>
+  /** For guards with `profile`: those that a verifier of your own keeps, or `byIssuer` with a function. */
+  readonly profiles?: readonly 'fapi2'[] | undefined
 }
