@@ -24,6 +24,9 @@ import { REFERENCE, SECTIONS } from './sections.ts'
 const WORK = 'docs/.reference'
 const PAGES = `${WORK}/pages`
 
+const ROUTES =
+  'Lists the routes of an application, each with what is proven of its guard. No request is made, and no guard loads it.'
+
 /** What the modules are for that have no README of their own. */
 const OTHER_MODULES: Readonly<Record<string, string>> = {
   '@portcullis/client/oauth':
@@ -40,6 +43,7 @@ const OTHER_MODULES: Readonly<Record<string, string>> = {
     'Metrics in a registry of prom-client, which has to be installed as well.',
   '@portcullis/express/request':
     "Declares `request.auth` for TypeScript: `import '@portcullis/express/request'`. It exports nothing.",
+  '@portcullis/express/routes': ROUTES,
 }
 
 /** @throws Error if a comment is wrong, such as a link in it that leads nowhere. */

@@ -38,6 +38,7 @@ events        | node:diagnostics_channel  | diagnostics
 events        | node:util                 | event-request
 express       | @portcullis/core          | *
 express       | @portcullis/core/adapter  | *
+express       | node:http                 | layers
 fastify       | @portcullis/core          | *
 fastify       | @portcullis/core/adapter  | *
 fastify       | fastify-plugin            | *

@@ -15,6 +15,9 @@ import {
   checkRequirementList,
   isAtOnce,
 } from '@portcullis/core/adapter'
+import { guardMark, requiredBy } from '@portcullis/kit/routes'
+
+import { markGuard } from './guard-marks.ts'
 
 // The guard for Express 5 and 4: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
 
@@ -43,7 +46,7 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
 ): Middleware<NoInfer<Request>> {
   const guard = checkGuardOptions(verifier, options, 'express')
   const { property = 'auth' } = guard
-  return (request, response, next) => {
+  const middleware: Middleware<NoInfer<Request>> = (request, response, next) => {
     function pass(auth: unknown): void {
       // Mistake `…: cannot set request.…`: Something has frozen the request, or has defined that property before.
       const isShown = Reflect.defineProperty(request, property, ownProperty(auth))
@@ -57,12 +60,13 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
       })
     }
   }
+  return markGuard(middleware, guardMark(guard.optional))
 }
 
 /** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
 export function authorize(...requirements: [Requirement, ...Requirement[]]): Middleware {
   checkRequirementList('authorize', requirements)
-  return (request, response, next) => {
+  const middleware: Middleware = (request, response, next) => {
     authorizeRequest(request, requirements).then(
       () => {
         next()
@@ -72,6 +76,7 @@ export function authorize(...requirements: [Requirement, ...Requirement[]]): Mid
       },
     )
   }
+  return markGuard(middleware, { requirements: requiredBy(requirements) })
 }
 
 /**
@@ -82,7 +87,7 @@ export function authorize(...requirements: [Requirement, ...Requirement[]]): Mid
 export function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
   checkMetadata('serveMetadata', metadata)
   const { path, body } = metadata
-  return (request, response, next) => {
+  return function serveProtectedResource(request, response, next) {
     const { method = '', url = '' } = request
     if (url.split('?')[0] !== path || !['GET', 'HEAD'].includes(method)) {
       next()

@@ -5,6 +5,7 @@ import * as adapter from '@portcullis/core/adapter'
 import * as explaining from '@portcullis/core/explain'
 import * as events from '@portcullis/events'
 import * as express from '@portcullis/express'
+import * as expressRoutes from '@portcullis/express/routes'
 import * as fastify from '@portcullis/fastify'
 import * as hono from '@portcullis/hono'
 import * as introspection from '@portcullis/introspection'
@@ -17,6 +18,7 @@ import * as nest from '@portcullis/nest'
 import * as providers from '@portcullis/providers'
 import * as redis from '@portcullis/redis'
 import * as testing from '@portcullis/testing'
+import framework from 'express'
 
 // All public functions, each with arguments that are right, and what else each argument takes.
 
@@ -32,6 +34,7 @@ export const ENTRIES: Readonly<Record<string, object>> = {
   'client/oauth': oauth,
   events,
   express,
+  'express/routes': expressRoutes,
   fastify,
   hono,
   introspection,
@@ -309,6 +312,7 @@ export const ROWS: readonly Row[] = [
     row(`${folder} authorize`, each.authorize, [arg(need)]),
     row(`${folder} serveMetadata`, each.serveMetadata, [arg(metadata)]),
   ]),
+  row('express/routes describeRoutes', expressRoutes.describeRoutes, [arg(framework())]),
   row('nest serveMetadata', nest.serveMetadata, [arg(metadata)]),
   row('nest CurrentAuth', nest.CurrentAuth, [options({ optional: true })]),
   row('nest Requires', nest.Requires, [arg(need)]),

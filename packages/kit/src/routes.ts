@@ -1,0 +1,20 @@
+// What a list of an application's routes is made of. Each adapter reads its framework, and what is proven is decided here.
+
+export { guardMark, type GuardMark, requiredBy } from './routes/guard-mark.ts'
+export { type Candidate, routeListOf, type Step } from './routes/judgement.ts'
+export {
+  anyReach,
+  literalSegments,
+  type Reach,
+  reachOf,
+  type Segment,
+  segmentsOf,
+  type Target,
+} from './routes/path.ts'
+export type {
+  FunctionBefore,
+  Route,
+  RouteList,
+  RouteRequirement,
+  RouteState,
+} from './routes/route-list.ts'

@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import { Agent, createServer, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { scope, type Verifier } from '@portcullis/core'
+import { authenticate, authorize } from '@portcullis/express'
+import { describeRoutes } from '@portcullis/express/routes'
+import type express from 'express'
+import type { Request, Response } from 'express'
+
+import type { Built, Trace } from './claim.ts'
+import type { Asked, Item, Tree, Word } from './tree.ts'
+
+// Random applications of Express, each with a server of its own.
+
+type Next = (error?: unknown) => void
+type Framework = typeof express
+type Application = ReturnType<Framework>
+
+export async function buildExpress(
+  framework: Framework,
+  isFour: boolean,
+  tree: Tree,
+  verifier: Verifier,
+): Promise<Built> {
+  let trace: { handlers: string[]; acted: string[] } = { handlers: [], acted: [] }
+  let count = 0
+  const guard = authenticate(verifier)
+  const optional = authenticate(verifier, { optional: true })
+  const requirement = authorize(scope('r'))
+
+  function named(kind: string, run: (name: string) => unknown): never {
+    count += 1
+    const name = `${kind}${count}`
+    return Object.defineProperty(run(name), 'name', { value: name }) as never
+  }
+
+  function functionOf(word: Word): never {
+    switch (word) {
+      case 'guard':
+        return guard as never
+      case 'optional':
+        return optional as never
+      case 'requirement':
+        return requirement as never
+      case 'swallow':
+        return named('swallow', () => (_e: unknown, _q: Request, _s: Response, next: Next) => {
+          next()
+        })
+      case 'hide':
+        return named('hide', () => (q: Request, s: Response, next: Next) => {
+          guard(q, s, next)
+        })
+      case 'leave':
+      case 'skip':
+        return named(word, () => (_q: Request, _s: Response, next: Next) => {
+          next(word === 'leave' ? 'router' : 'route')
+        })
+      case 'next':
+        return named('next', () => (_q: Request, _s: Response, next: Next) => {
+          next()
+        })
+      case 'answer':
+      case 'rewrite':
+        return named(word, (name) => (q: Request, s: Response, next: Next) => {
+          act(word, name, q, s, next)
+        })
+    }
+  }
+
+  function act(
+    word: 'answer' | 'rewrite',
+    name: string,
+    q: Request,
+    s: Response,
+    next: Next,
+  ): void {
+    const { url } = q
+    if (url.length % 3 !== 0 && !url.endsWith('x')) {
+      next()
+      return
+    }
+    trace.acted.push(name)
+    if (word === 'answer') {
+      s.end()
+      return
+    }
+    q.url = '/a/b'
+    next()
+  }
+
+  function handlerOf(handler: 'answer' | 'next' | 'none'): readonly never[] {
+    if (handler === 'none') return []
+    return [
+      named('handler', (name) => (_q: Request, s: Response, next: Next) => {
+        trace.handlers.push(name)
+        if (handler === 'next') next()
+        else s.end()
+      }),
+    ]
+  }
+
+  function add(router: Application, item: Item): void {
+    const path = 'path' in item && item.path !== undefined ? patternOf(item.path) : '/'
+    if (item.kind === 'use') router.use(path, ...item.words.map(functionOf))
+    else if (item.kind === 'param') router.param('p', paramOf(item.word))
+    else if (item.kind === 'route') {
+      const chain = [...item.words.map(functionOf), ...handlerOf(item.handler)]
+      if (chain.length > 0) router[item.method](path, ...(chain as [never]))
+    } else {
+      const { isSensitive: caseSensitive, isStrict: strict, items } = item.tree
+      const inner =
+        item.kind === 'router'
+          ? framework.Router({ caseSensitive, strict })
+          : applicationOf(item.tree)
+      for (const each of items) add(inner as Application, each)
+      router.use(path, inner as never)
+    }
+  }
+
+  function paramOf(word: 'next' | 'answer' | 'skip'): never {
+    return named('param', (name) => (q: Request, s: Response, next: Next) => {
+      if (word === 'answer') act('answer', name, q, s, next)
+      else next(word === 'skip' ? 'route' : undefined)
+    })
+  }
+
+  function patternOf(path: string): string {
+    return isFour ? path.replace('*w', '*') : path
+  }
+
+  function applicationOf({ isSensitive, isStrict }: Tree): Application {
+    const made = framework()
+    made.set('case sensitive routing', isSensitive)
+    made.set('strict routing', isStrict)
+    made.set('env', 'test')
+    return made
+  }
+
+  const app = applicationOf(tree)
+  for (const each of tree.items) add(app, each)
+  const server = createServer(app as never).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return {
+    list: describeRoutes(app),
+    async ask({ method, path }: Asked): Promise<Trace> {
+      trace = { handlers: [], acted: [] }
+      const sent = send({ port, host: '127.0.0.1', agent, method, path }).end()
+      const [answer] = (await once(sent, 'response')) as [NodeJS.ReadableStream]
+      answer.resume()
+      await once(answer, 'end')
+      return trace
+    },
+    async close() {
+      agent.destroy()
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { createVerifier } from '@portcullis/core'
+import { createTestIssuer } from '@portcullis/testing'
+import express from 'express'
+import express4 from 'express4'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
+import { type Built, check, noFigures } from './claim.ts'
+import { buildExpress } from './express.ts'
+import { asked, type Tree, treesOf } from './tree.ts'
+
+// Random applications of each framework: no route that the list calls required answers a stranger, unless a function has acted that the
+// list names before its guard. And whatever answers a stranger has an entry.
+
+const TREES = 1_000
+
+const { verifierOptions } = await createTestIssuer()
+const verifier = createVerifier(verifierOptions)
+
+const frameworks: readonly [string, fc.Arbitrary<Tree>, (tree: Tree) => Promise<Built>][] = [
+  ['Express 5', treesOf(), (tree) => buildExpress(express, false, tree, verifier)],
+  [
+    'Express 4',
+    treesOf(),
+    // What the trees use, both majors have alike, with types of their own.
+    (tree) => buildExpress(express4 as unknown as typeof express, true, tree, verifier),
+  ],
+]
+
+describe.each(frameworks)('%s', (name, trees, build) => {
+  const figures = noFigures()
+
+  test(
+    'no route that is called required answers a stranger',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(trees, asked, async (tree, requests) => {
+          const built = await build(tree)
+          try {
+            await check(built, requests, figures)
+          } finally {
+            await built.close()
+          }
+        }),
+        modelRuns(TREES, 53, 1 / frameworks.length),
+      )
+      if (process.env['ROUTE_FIGURES'] !== undefined) console.log(name, JSON.stringify(figures))
+    },
+    MODEL_LIMIT,
+  )
+
+  test('which says something: there are routes of each state, and each list could have been refuted', () => {
+    const { states, trees: built, refutable, reached } = figures
+    for (const count of Object.values(states)) expect(count).toBeGreaterThan(built / 20)
+    expect(refutable).toBeGreaterThan(built / 4)
+    expect(reached).toBeGreaterThan(built / 2)
+  })
+})
