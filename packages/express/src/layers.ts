@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 
 import {
   anyReach,
+  isElsewhere,
   literalSegments,
   type Reach,
   reachOf,
@@ -214,15 +215,4 @@ function covers(layer: Layer, other: Layer, path: string): boolean {
   return [bare, `${bare}/`]
     .flatMap((each) => [each, otherCase(each)])
     .every((each) => matches(layer, each) || !matches(other, each))
-}
-
-/** Whether two places have no path in common. */
-export function isElsewhere(one: Target, other: Target): boolean {
-  for (let index = 0; ; index += 1) {
-    const [mine, theirs] = [one.segments[index], other.segments[index]]
-    if (mine === undefined) return one.isExact && theirs?.text !== undefined
-    if (theirs === undefined) return other.isExact && mine.text !== undefined
-    if (mine.text === undefined || theirs.text === undefined) return false
-    if (mine.text.toLowerCase() !== theirs.text.toLowerCase()) return true
-  }
 }

@@ -1,4 +1,4 @@
-import type { Reach, Step, Target } from '@portcullis/kit/routes'
+import { isElsewhere, type Reach, type Step, type Target } from '@portcullis/kit/routes'
 
 import { guardMarkOf } from './guard-marks.ts'
 import {
@@ -6,7 +6,6 @@ import {
   chainsOf,
   type Handler,
   isApplication,
-  isElsewhere,
   isErrorHandler,
   isRouter,
   type Layer,

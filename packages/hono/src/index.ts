@@ -16,7 +16,10 @@ import {
   checkRequirementList,
   isAtOnce,
 } from '@portcullis/core/adapter'
+import { guardMark, requiredBy } from '@portcullis/kit/routes'
 import type { Context, MiddlewareHandler } from 'hono'
+
+import { markGuard } from './guard-marks.ts'
 
 // The guard for Hono 4: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
 
@@ -54,7 +57,7 @@ export function authenticate(
 ): MiddlewareHandler {
   const guard = checkGuardOptions(verifier, options, 'hono')
   const { property = 'auth' } = guard
-  return async (context, next) => {
+  const middleware: MiddlewareHandler = async (context, next) => {
     try {
       const incoming = guard.mutualTls && incomingOf(context)
       // Read when there is work: where a runtime has none, it throws.
@@ -70,6 +73,7 @@ export function authenticate(
     }
     return await next()
   }
+  return markGuard(middleware, guardMark(guard.optional))
 }
 
 /** The request of node that came over the connection: `@hono/node-server` keeps it beside the `Request`. */
@@ -85,7 +89,7 @@ function incomingOf({ env }: Context): object | undefined {
 /** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
 export function authorize(...requirements: [Requirement, ...Requirement[]]): MiddlewareHandler {
   checkRequirementList('authorize', requirements)
-  return async (context, next) => {
+  const middleware: MiddlewareHandler = async (context, next) => {
     try {
       await authorizeRequest(context, requirements)
       withdrawRefusal(context)
@@ -94,6 +98,7 @@ export function authorize(...requirements: [Requirement, ...Requirement[]]): Mid
     }
     return await next()
   }
+  return markGuard(middleware, { requirements: requiredBy(requirements) })
 }
 
 /**
@@ -104,7 +109,7 @@ export function authorize(...requirements: [Requirement, ...Requirement[]]): Mid
 export function serveMetadata(metadata: ProtectedResourceMetadata): MiddlewareHandler {
   checkMetadata('serveMetadata', metadata)
   const { path, body } = metadata
-  return async (context, next) => {
+  return async function serveProtectedResource(context, next) {
     const { path: asked, method } = context.req
     if (asked !== path || !['GET', 'HEAD'].includes(method)) return await next()
     context.header('Content-Type', 'application/json')

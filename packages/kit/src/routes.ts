@@ -4,6 +4,7 @@ export { guardMark, type GuardMark, requiredBy } from './routes/guard-mark.ts'
 export { type Candidate, routeListOf, type Step } from './routes/judgement.ts'
 export {
   anyReach,
+  isElsewhere,
   literalSegments,
   type Reach,
   reachOf,

@@ -8,6 +8,7 @@ import * as express from '@portcullis/express'
 import * as expressRoutes from '@portcullis/express/routes'
 import * as fastify from '@portcullis/fastify'
 import * as hono from '@portcullis/hono'
+import * as honoRoutes from '@portcullis/hono/routes'
 import * as introspection from '@portcullis/introspection'
 import * as koa from '@portcullis/koa'
 import * as mcp from '@portcullis/mcp'
@@ -19,6 +20,7 @@ import * as providers from '@portcullis/providers'
 import * as redis from '@portcullis/redis'
 import * as testing from '@portcullis/testing'
 import framework from 'express'
+import { Hono } from 'hono'
 
 // All public functions, each with arguments that are right, and what else each argument takes.
 
@@ -37,6 +39,7 @@ export const ENTRIES: Readonly<Record<string, object>> = {
   'express/routes': expressRoutes,
   fastify,
   hono,
+  'hono/routes': honoRoutes,
   introspection,
   koa,
   mcp,
@@ -313,6 +316,7 @@ export const ROWS: readonly Row[] = [
     row(`${folder} serveMetadata`, each.serveMetadata, [arg(metadata)]),
   ]),
   row('express/routes describeRoutes', expressRoutes.describeRoutes, [arg(framework())]),
+  row('hono/routes describeRoutes', honoRoutes.describeRoutes, [arg(new Hono())]),
   row('nest serveMetadata', nest.serveMetadata, [arg(metadata)]),
   row('nest CurrentAuth', nest.CurrentAuth, [options({ optional: true })]),
   row('nest Requires', nest.Requires, [arg(need)]),

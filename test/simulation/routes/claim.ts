@@ -50,9 +50,13 @@ function refutes({ routes }: RouteList, { handlers, acted }: Trace): readonly st
   })
 }
 
-/** The handlers that ran and have no entry. One within an application has none of its own. */
+/** The handlers that ran, have no entry and are named before no guard. One within an application has no entry of its own. */
 function missing({ routes, isComplete }: RouteList, { handlers }: Trace): readonly string[] {
-  return isComplete ? handlers.filter((name) => !routes.some((each) => each.handler === name)) : []
+  const named = routes.flatMap(({ handler, before }) => [
+    handler,
+    ...before.map(({ name }) => name),
+  ])
+  return isComplete ? handlers.filter((name) => !named.includes(name)) : []
 }
 
 export async function check(

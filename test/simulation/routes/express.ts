@@ -35,37 +35,35 @@ export async function buildExpress(
     return Object.defineProperty(run(name), 'name', { value: name }) as never
   }
 
-  function functionOf(word: Word): never {
-    switch (word) {
-      case 'guard':
-        return guard as never
-      case 'optional':
-        return optional as never
-      case 'requirement':
-        return requirement as never
-      case 'swallow':
-        return named('swallow', () => (_e: unknown, _q: Request, _s: Response, next: Next) => {
-          next()
-        })
-      case 'hide':
-        return named('hide', () => (q: Request, s: Response, next: Next) => {
-          guard(q, s, next)
-        })
-      case 'leave':
-      case 'skip':
-        return named(word, () => (_q: Request, _s: Response, next: Next) => {
-          next(word === 'leave' ? 'router' : 'route')
-        })
-      case 'next':
-        return named('next', () => (_q: Request, _s: Response, next: Next) => {
-          next()
-        })
-      case 'answer':
-      case 'rewrite':
-        return named(word, (name) => (q: Request, s: Response, next: Next) => {
-          act(word, name, q, s, next)
-        })
-    }
+  const functions: Readonly<Record<Word, () => never>> = {
+    guard: () => guard as never,
+    optional: () => optional as never,
+    requirement: () => requirement as never,
+    hide: () =>
+      named('hide', () => (q: Request, s: Response, next: Next) => {
+        guard(q, s, next)
+      }),
+    swallow: () =>
+      named('swallow', () => (_e: unknown, _q: Request, _s: Response, next: Next) => {
+        next()
+      }),
+    next: () => handingOn('next', undefined),
+    leave: () => handingOn('leave', 'router'),
+    skip: () => handingOn('skip', 'route'),
+    answer: () => acting('answer'),
+    rewrite: () => acting('rewrite'),
+  }
+
+  function handingOn(kind: Word, said: string | undefined): never {
+    return named(kind, () => (_q: Request, _s: Response, next: Next) => {
+      next(said)
+    })
+  }
+
+  function acting(word: 'answer' | 'rewrite'): never {
+    return named(word, (name) => (q: Request, s: Response, next: Next) => {
+      act(word, name, q, s, next)
+    })
   }
 
   function act(
@@ -102,10 +100,10 @@ export async function buildExpress(
 
   function add(router: Application, item: Item): void {
     const path = 'path' in item && item.path !== undefined ? patternOf(item.path) : '/'
-    if (item.kind === 'use') router.use(path, ...item.words.map(functionOf))
+    if (item.kind === 'use') router.use(path, ...item.words.map((word) => functions[word]()))
     else if (item.kind === 'param') router.param('p', paramOf(item.word))
     else if (item.kind === 'route') {
-      const chain = [...item.words.map(functionOf), ...handlerOf(item.handler)]
+      const chain = [...item.words.map((word) => functions[word]()), ...handlerOf(item.handler)]
       if (chain.length > 0) router[item.method](path, ...(chain as [never]))
     } else {
       const { isSensitive: caseSensitive, isStrict: strict, items } = item.tree

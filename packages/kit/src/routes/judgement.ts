@@ -46,7 +46,12 @@ interface Judgement {
 
 export function routeListOf(candidates: readonly Candidate[], isComplete: boolean): RouteList {
   const judged = candidates.map((each) => ({ each, judgement: judge(each.steps) }))
-  const named = new Set(judged.flatMap(({ judgement: { before } }) => before.map(({ key }) => key)))
+  // Of what has an entry for certain: before a function that has none, nobody would read the name.
+  const named = new Set(
+    judged
+      .filter(({ each }) => each.kind !== 'function')
+      .flatMap(({ judgement: { before } }) => before.map(({ key }) => key)),
+  )
   const shown = judged.filter(
     ({ each, judgement }) =>
       each.kind !== 'function' || (judgement.state !== 'required' && !named.has(each.key)),

@@ -52,3 +52,14 @@ export function anyReach(reaches: readonly Reach[]): Reach {
   if (reaches.includes('always')) return 'always'
   return reaches.includes('maybe') ? 'maybe' : 'never'
 }
+
+/** Whether two places have no path in common. */
+export function isElsewhere(one: Target, other: Target): boolean {
+  for (let index = 0; ; index += 1) {
+    const [mine, theirs] = [one.segments[index], other.segments[index]]
+    if (mine === undefined) return one.isExact && theirs?.text !== undefined
+    if (theirs === undefined) return other.isExact && mine.text !== undefined
+    if (mine.text === undefined || theirs.text === undefined) return false
+    if (mine.text.toLowerCase() !== theirs.text.toLowerCase()) return true
+  }
+}
