@@ -52,6 +52,7 @@ introspection | node:crypto               | memory
 introspection | node:diagnostics_channel  | diagnostics
 koa           | @portcullis/core          | *
 koa           | @portcullis/core/adapter  | *
+koa           | node:http                 | layers
 mcp           | @portcullis/core          | *
 mcp           | @portcullis/core/adapter  | *
 mcp           | lru-cache                 | sessions

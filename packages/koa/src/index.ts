@@ -18,6 +18,9 @@ import {
   checkRequirementList,
   isAtOnce,
 } from '@portcullis/core/adapter'
+import { guardMark, requiredBy } from '@portcullis/kit/routes'
+
+import { markGuard } from './guard-marks.ts'
 
 // The guard for Koa 3 and 2: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
 
@@ -58,7 +61,7 @@ export function authenticate<KoaContext extends Context = Context>(
 ): Middleware<NoInfer<KoaContext>> {
   const guard = checkGuardOptions(verifier, options, 'koa')
   const { property = 'auth' } = guard
-  return async (context, next) => {
+  const middleware: Middleware<NoInfer<KoaContext>> = async (context, next) => {
     try {
       const answer = authenticateRequest(verifier, context.req, guard, context)
       // An `await` where nothing has to be waited for would cost more than the guard.
@@ -70,12 +73,13 @@ export function authenticate<KoaContext extends Context = Context>(
     }
     await next()
   }
+  return markGuard(middleware, guardMark(guard.optional))
 }
 
 /** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
 export function authorize(...requirements: [Requirement, ...Requirement[]]): Middleware {
   checkRequirementList('authorize', requirements)
-  return async (context, next) => {
+  const middleware: Middleware = async (context, next) => {
     try {
       await authorizeRequest(context, requirements)
     } catch (error) {
@@ -84,6 +88,7 @@ export function authorize(...requirements: [Requirement, ...Requirement[]]): Mid
     }
     await next()
   }
+  return markGuard(middleware, { requirements: requiredBy(requirements) })
 }
 
 /**
@@ -94,7 +99,7 @@ export function authorize(...requirements: [Requirement, ...Requirement[]]): Mid
 export function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
   checkMetadata('serveMetadata', metadata)
   const { path, body } = metadata
-  return async (context, next) => {
+  return async function serveProtectedResource(context, next) {
     if (context.path !== path || !['GET', 'HEAD'].includes(context.method)) {
       await next()
       return

@@ -11,6 +11,7 @@ import * as hono from '@portcullis/hono'
 import * as honoRoutes from '@portcullis/hono/routes'
 import * as introspection from '@portcullis/introspection'
 import * as koa from '@portcullis/koa'
+import * as koaRoutes from '@portcullis/koa/routes'
 import * as mcp from '@portcullis/mcp'
 import * as metrics from '@portcullis/metrics'
 import * as opentelemetry from '@portcullis/metrics/opentelemetry'
@@ -21,6 +22,7 @@ import * as redis from '@portcullis/redis'
 import * as testing from '@portcullis/testing'
 import framework from 'express'
 import { Hono } from 'hono'
+import Koa from 'koa'
 
 // All public functions, each with arguments that are right, and what else each argument takes.
 
@@ -42,6 +44,7 @@ export const ENTRIES: Readonly<Record<string, object>> = {
   'hono/routes': honoRoutes,
   introspection,
   koa,
+  'koa/routes': koaRoutes,
   mcp,
   metrics,
   'metrics/opentelemetry': opentelemetry,
@@ -317,6 +320,7 @@ export const ROWS: readonly Row[] = [
   ]),
   row('express/routes describeRoutes', expressRoutes.describeRoutes, [arg(framework())]),
   row('hono/routes describeRoutes', honoRoutes.describeRoutes, [arg(new Hono())]),
+  row('koa/routes describeRoutes', koaRoutes.describeRoutes, [arg(new Koa())]),
   row('nest serveMetadata', nest.serveMetadata, [arg(metadata)]),
   row('nest CurrentAuth', nest.CurrentAuth, [options({ optional: true })]),
   row('nest Requires', nest.Requires, [arg(need)]),

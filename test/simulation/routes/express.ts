@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { Agent, createServer, request as send } from 'node:http'
-import type { AddressInfo } from 'node:net'
-
 import { scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize } from '@portcullis/express'
 import { describeRoutes } from '@portcullis/express/routes'
@@ -9,7 +5,8 @@ import type express from 'express'
 import type { Request, Response } from 'express'
 
 import type { Built, Trace } from './claim.ts'
-import type { Asked, Item, Tree, Word } from './tree.ts'
+import { serve } from './serving.ts'
+import type { Item, Tree, Word } from './tree.ts'
 
 // Random applications of Express, each with a server of its own.
 
@@ -137,25 +134,14 @@ export async function buildExpress(
 
   const app = applicationOf(tree)
   for (const each of tree.items) add(app, each)
-  const server = createServer(app as never).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const server = await serve(app as never)
   return {
     list: describeRoutes(app),
-    async ask({ method, path }: Asked): Promise<Trace> {
+    async ask(request): Promise<Trace> {
       trace = { handlers: [], acted: [] }
-      const sent = send({ port, host: '127.0.0.1', agent, method, path }).end()
-      const [answer] = (await once(sent, 'response')) as [NodeJS.ReadableStream]
-      answer.resume()
-      await once(answer, 'end')
+      await server.send(request)
       return trace
     },
-    async close() {
-      agent.destroy()
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    close: server.close,
   }
 }

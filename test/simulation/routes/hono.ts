@@ -37,16 +37,22 @@ export async function buildHono(tree: Tree, verifier: Verifier): Promise<Built> 
     guard: () => guard,
     optional: () => optional,
     requirement: () => requirement,
-    hide: () => named('hide', () => async (c: Context, next) => await guard(c, next)),
+    hide: () => named('hide', (): MiddlewareHandler => async (c, next) => await guard(c, next)),
     // Combinators that let strangers through to some paths.
-    skip: () => except('/a/*', guard) as MiddlewareHandler,
-    leave: () => some((c: Context) => c.req.path.length % 2 === 0, guard) as MiddlewareHandler,
-    next: () => named('next', () => async (_c: Context, next) => await next()),
+    skip: () => except('/a/*', guard),
+    leave: () => some((c: Context) => c.req.path.length % 2 === 0, guard),
+    next: () =>
+      named('next', (): MiddlewareHandler => async (_c, next) => {
+        await next()
+      }),
     rewrite: () => functions.next(),
     swallow: () => functions.next(),
     answer: () =>
-      named('answer', (name) => async (c: Context, next) => {
-        if (c.req.path.length % 3 !== 0) return await next()
+      named('answer', (name): MiddlewareHandler => async (c, next) => {
+        if (c.req.path.length % 3 !== 0) {
+          await next()
+          return undefined
+        }
         trace.acted.push(name)
         return c.body(null)
       }),
@@ -56,14 +62,14 @@ export async function buildHono(tree: Tree, verifier: Verifier): Promise<Built> 
     if (handler === 'none') return []
     if (handler === 'answer') {
       return [
-        named('handler', (name) => async (c: Context) => {
+        named('handler', (name): MiddlewareHandler => async (c) => {
           trace.handlers.push(name)
           return c.body(null)
-        }) as MiddlewareHandler,
+        }),
       ]
     }
     return [
-      named('handler', (name) => async (_c: Context, next) => {
+      named('handler', (name): MiddlewareHandler => async (_c, next) => {
         trace.handlers.push(name)
         await next()
       }),

@@ -9,6 +9,7 @@ import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 import { type Built, check, noFigures } from './claim.ts'
 import { buildExpress } from './express.ts'
 import { buildHono, HONO_PATHS, HONO_WORDS } from './hono.ts'
+import { buildKoa } from './koa.ts'
 import { asked, type Tree, treesOf } from './tree.ts'
 
 // Random applications of each framework: no route that the list calls required answers a stranger, unless a function has acted that the
@@ -27,6 +28,7 @@ const frameworks: readonly [string, fc.Arbitrary<Tree>, (tree: Tree) => Promise<
     // What the trees use, both majors have alike, with types of their own.
     (tree) => buildExpress(express4 as unknown as typeof express, true, tree, verifier),
   ],
+  ['Koa', treesOf(), (tree) => buildKoa(tree, verifier)],
   ['Hono', treesOf(HONO_WORDS, HONO_PATHS), (tree) => buildHono(tree, verifier)],
 ]
 
