@@ -1,6 +1,7 @@
 // What packages for a framework need beside the main entry: `@portcullis/core/adapter`. Nobody else has to find these names.
 
 export { checkGuardOptions } from './request/guard-options.ts'
+export { propertySetter } from './request/shown-property.ts'
 export { hasPassed, isAtOnce, requireAudience } from './request/http.ts'
 export { checkMetadata } from './refusal/resource-metadata.ts'
 export type { ClientAudience } from './request/resource.ts'

@@ -14,6 +14,7 @@ import {
   checkMetadata,
   checkRequirementList,
   isAtOnce,
+  propertySetter,
 } from '@portcullis/core/adapter'
 import { guardMark, requiredBy } from '@portcullis/kit/routes'
 
@@ -46,10 +47,11 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
 ): Middleware<NoInfer<Request>> {
   const guard = checkGuardOptions(verifier, options, 'express')
   const { property = 'auth' } = guard
+  const show = propertySetter(property)
   const middleware: Middleware<NoInfer<Request>> = (request, response, next) => {
     function pass(auth: unknown): void {
       // Mistake `…: cannot set request.…`: Something has frozen the request, or has defined that property before.
-      const isShown = Reflect.defineProperty(request, property, ownProperty(auth))
+      const isShown = show(request, auth)
       next(isShown ? undefined : new TypeError(`authenticate: cannot set request.${property}`))
     }
     const answer = authenticateRequest(verifier, request, guard, request)
@@ -96,12 +98,6 @@ export function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
     response.setHeader('Content-Type', 'application/json')
     response.end(body)
   }
-}
-
-/** A property of the request itself: one that is assigned could end in a setter, or be hidden by a prototype. */
-function ownProperty(value: unknown): PropertyDescriptor & { __proto__: null } {
-  // Without a prototype, or an inherited `get` would make the descriptor invalid.
-  return { __proto__: null, value, writable: true, enumerable: true, configurable: true }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
-import { createVerifier, localKeys, scope } from '@portcullis/core'
+import { createVerifier, localKeys, scope, type Verifier } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import express5 from 'express'
 import express4 from 'express4'
@@ -12,11 +12,7 @@ import { authenticate, authorize } from '../src/index.ts'
 // What is so with Express alone. What every framework has in common is in test/frameworks/contract.
 
 const issuer = await createTestIssuer()
-const verifier = createVerifier({
-  keys: localKeys(issuer.publicJwk),
-  issuer: null,
-  audience: null,
-})
+const verifier = verifierOf()
 const bearer = await issuer.bearer()
 
 // The part of an application that both majors type alike.
@@ -79,6 +75,20 @@ describe.each(['forward', 'problem'] as const)(
     })
   },
 )
+
+test.each<[string, (incoming: object) => object]>([
+  ['frozen', Object.freeze],
+  ['a proxy that refuses it', (incoming) => new Proxy(incoming, { defineProperty: () => false })],
+])('a request that is %s: a TypeError, also for a remembered token', async (_, prepare) => {
+  const guard = authenticate(verifierOf())
+  for (let count = 0; count < 2; count++) {
+    const incoming = prepare({ headers: bearer }) as IncomingMessage
+    const error = await new Promise((resolve) => {
+      guard(incoming, {} as ServerResponse, resolve)
+    })
+    expect(error).toEqual(new TypeError('authenticate: cannot set request.auth'))
+  }
+})
 
 describe.each(frameworks)('%s', (_name, createApp) => {
   test('a property that somebody has fixed before: 500, and the handler never sees that one', async () => {
@@ -157,6 +167,10 @@ test.each([
     }
   },
 )
+
+function verifierOf(): Verifier {
+  return createVerifier({ keys: localKeys(issuer.publicJwk), issuer: null, audience: null })
+}
 
 /** Express writes errors to stderr unless it is told that this is a test. */
 function quiet(app: { set: (name: string, value: string) => unknown }): App {

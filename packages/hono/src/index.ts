@@ -17,7 +17,7 @@ import {
   isAtOnce,
 } from '@portcullis/core/adapter'
 import { guardMark, requiredBy } from '@portcullis/kit/routes'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler, Next } from 'hono'
 
 import { markGuard } from './guard-marks.ts'
 
@@ -57,21 +57,27 @@ export function authenticate(
 ): MiddlewareHandler {
   const guard = checkGuardOptions(verifier, options, 'hono')
   const { property = 'auth' } = guard
-  const middleware: MiddlewareHandler = async (context, next) => {
+  async function admit(context: Context, answer: unknown, next: Next): Promise<Response | void> {
     try {
-      const incoming = guard.mutualTls && incomingOf(context)
-      // Read when there is work: where a runtime has none, it throws.
-      const waitUntil = (work: Promise<unknown>) => {
-        context.executionCtx.waitUntil(work)
-      }
-      const { raw } = context.req
-      const answer = authenticateRequest(verifier, raw, guard, context, incoming, waitUntil)
-      context.set(property, isAtOnce(answer) ? answer : await answer)
+      context.set(property, await answer)
       withdrawRefusal(context)
     } catch (error) {
       return refuse(error, context)
     }
     return await next()
+  }
+  const middleware: MiddlewareHandler = (context, next) => {
+    const incoming = guard.mutualTls && incomingOf(context)
+    // Read when there is work: where a runtime has none, it throws.
+    const waitUntil = (work: Promise<unknown>) => {
+      context.executionCtx.waitUntil(work)
+    }
+    const { raw } = context.req
+    const answer = authenticateRequest(verifier, raw, guard, context, incoming, waitUntil)
+    if (!isAtOnce(answer) || replaced.has(context)) return admit(context, answer, next)
+    // Where nothing has to be waited for, a promise of its own would cost as much as the guard.
+    context.set(property, answer)
+    return next()
   }
   return markGuard(middleware, guardMark(guard.optional))
 }

@@ -17,6 +17,7 @@ import {
   checkMetadata,
   checkRequirementList,
   isAtOnce,
+  propertySetter,
 } from '@portcullis/core/adapter'
 import { guardMark, requiredBy } from '@portcullis/kit/routes'
 
@@ -46,7 +47,7 @@ export interface Context {
 export type Middleware<KoaContext extends Context = Context> = (
   context: KoaContext,
   next: () => Promise<unknown>,
-) => Promise<void>
+) => Promise<unknown>
 
 /**
  * Guards the middleware after it: a request goes on only with a token that the verifier accepts.
@@ -61,17 +62,27 @@ export function authenticate<KoaContext extends Context = Context>(
 ): Middleware<NoInfer<KoaContext>> {
   const guard = checkGuardOptions(verifier, options, 'koa')
   const { property = 'auth' } = guard
-  const middleware: Middleware<NoInfer<KoaContext>> = async (context, next) => {
+  const show = propertySetter(property)
+  async function admit(
+    context: KoaContext,
+    answer: unknown,
+    next: () => Promise<unknown>,
+  ): Promise<unknown> {
     try {
-      const answer = authenticateRequest(verifier, context.req, guard, context)
-      // An `await` where nothing has to be waited for would cost more than the guard.
-      const auth = isAtOnce(answer) ? answer : await answer
-      Object.defineProperty(context.state, property, ownProperty(auth))
+      const auth = await answer
+      // Mistake `authenticate: cannot set state.…`: Something has frozen the state, or has defined that property before.
+      if (!show(context.state, auth))
+        throw new TypeError(`authenticate: cannot set state.${property}`)
     } catch (error) {
       refuse(error, context)
-      return
+      return undefined
     }
-    await next()
+    return await next()
+  }
+  const middleware: Middleware<NoInfer<KoaContext>> = (context, next) => {
+    const answer = authenticateRequest(verifier, context.req, guard, context)
+    // Where nothing has to be waited for, a promise of its own would cost more than the rest of the guard.
+    return isAtOnce(answer) && show(context.state, answer) ? next() : admit(context, answer, next)
   }
   return markGuard(middleware, guardMark(guard.optional))
 }
@@ -107,12 +118,6 @@ export function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
     context.set({ 'Content-Type': 'application/json' })
     context.body = body
   }
-}
-
-/** A property of the state itself: one that is assigned could end in a setter, or be hidden by a prototype. */
-function ownProperty(value: unknown): PropertyDescriptor & { __proto__: null } {
-  // Without a prototype, or an inherited `get` would make the descriptor invalid.
-  return { __proto__: null, value, writable: true, enumerable: true, configurable: true }
 }
 
 /**

@@ -90,6 +90,80 @@ describe.each(frameworks)('%s', (_name, createApp) => {
     })
   })
 
+  describe('a state that', () => {
+    const seen: unknown[] = []
+    const handle = (ctx: Koa.ParameterizedContext<AuthState>) => {
+      seen.push([Object.hasOwn(ctx.state, 'auth'), ctx.state.auth.claims.sub])
+      ctx.status = 204
+    }
+
+    /** Twice: the second token is remembered. */
+    async function statusesWith(prepare: (state: object) => object): Promise<number[]> {
+      seen.length = 0
+      const app = createApp()
+      app.silent = true
+      app.use(async (ctx, next) => {
+        ctx.state = prepare(ctx.state) as AuthState
+        await next()
+      })
+      app.use(authenticate(verifierOf()))
+      app.use(handle)
+      const callback = app.callback()
+      const statuses: number[] = []
+      for (let count = 0; count < 2; count++) {
+        const { status } = await request(callback).get('/').set(bearer)
+        statuses.push(status)
+      }
+      return statuses
+    }
+
+    const forged = { claims: { sub: 'mallory' } }
+
+    test.each<[string, (state: object) => object]>([
+      ['is frozen', Object.freeze],
+      [
+        'has fixed that property',
+        (state) => Object.defineProperty(state, 'auth', { value: forged }),
+      ],
+      ['is a proxy that refuses it', (state) => new Proxy(state, { defineProperty: () => false })],
+    ])('%s: 500, and no handler runs', async (_, prepare) => {
+      expect(await statusesWith(prepare)).toEqual([500, 500])
+      expect(seen).toEqual([])
+    })
+
+    test.each<[string, (state: object) => object]>([
+      [
+        'inherits a setter',
+        () =>
+          Object.create({
+            get auth() {
+              return forged
+            },
+            set auth(_) {},
+          }) as object,
+      ],
+      ['inherits a fixed value', () => Object.create(Object.freeze({ auth: forged })) as object],
+      [
+        'is a proxy that swallows what is assigned',
+        (state) => new Proxy(state, { set: () => true, has: () => false }),
+      ],
+    ])('%s: the proof is its own all the same', async (_, prepare) => {
+      expect(await statusesWith(prepare)).toEqual([204, 204])
+      expect(seen).toEqual([
+        [true, 'ada'],
+        [true, 'ada'],
+      ])
+    })
+  })
+
+  test('a guard that cannot show its proof rejects, and throws nothing', async () => {
+    const guard = authenticate(verifier)
+    await verifier.verify(bearer.authorization.slice('Bearer '.length))
+    const context = { req: { headers: bearer }, state: Object.freeze({}) } as unknown as Koa.Context
+    const answer = guard(context, () => Promise.reject(new Error('not to be called')))
+    await expect(answer).rejects.toThrow(new TypeError('authenticate: cannot set state.auth'))
+  })
+
   describe('a refusal', () => {
     test('keeps its challenge through the error handler of Koa, which drops other headers', async () => {
       const app = createApp()

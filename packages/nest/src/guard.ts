@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
 import { authenticateRequest, type GuardOptions, type Verifier } from '@portcullis/core'
-import { checkGuardOptions } from '@portcullis/core/adapter'
+import { checkGuardOptions, isAtOnce, propertySetter } from '@portcullis/core/adapter'
 import { checkArgument, hasMethods, type OptionCheck, ownMembers } from '@portcullis/kit/options'
 
 import { callOf, headersOf } from './context.ts'
@@ -34,6 +34,7 @@ export class PortcullisGuard implements CanActivate {
   readonly #verifier: Verifier<unknown>
   readonly #required: GuardOptions
   readonly #optional: GuardOptions
+  readonly #show: (request: object, auth: unknown) => boolean
   readonly #admitRequired = oncePerOperation((request) =>
     this.#authenticate(request, this.#required),
   )
@@ -46,6 +47,7 @@ export class PortcullisGuard implements CanActivate {
     this.#verifier = verifier
     this.#required = checkGuardOptions(verifier, guard, 'nest')
     this.#optional = checkGuardOptions(verifier, { ...guard, optional: true }, 'nest')
+    this.#show = propertySetter(this.#required.property ?? 'auth')
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -53,17 +55,27 @@ export class PortcullisGuard implements CanActivate {
     if (isOpened(type, handler)) return true
     const call = callOf(context)
     try {
-      await (isOptionalFor(type, handler) ? this.#admitOptional(call) : this.#admitRequired(call))
+      const isOptional = isOptionalFor(type, handler)
+      const waiting = isOptional ? this.#admitOptional(call) : this.#admitRequired(call)
+      if (waiting !== undefined) await waiting
       return true
     } catch (error) {
       return await refuse(error, call.kind, context)
     }
   }
 
-  async #authenticate(request: object, options: GuardOptions): Promise<void> {
-    const { property = 'auth' } = options
-    const auth = await authenticateRequest(this.#verifier, headersOf(request), options, request)
-    if (!Reflect.defineProperty(request, property, ownProperty(auth))) {
+  #authenticate(request: object, options: GuardOptions): Promise<void> | undefined {
+    const answer = authenticateRequest(this.#verifier, headersOf(request), options, request)
+    if (isAtOnce(answer) && this.#show(request, answer)) return undefined
+    return this.#admit(request, answer, options)
+  }
+
+  async #admit(
+    request: object,
+    answer: unknown,
+    { property = 'auth' }: GuardOptions,
+  ): Promise<void> {
+    if (!this.#show(request, await answer)) {
       throw new TypeError(`PortcullisGuard: cannot set request.${property}`)
     }
   }
@@ -97,10 +109,4 @@ export function ownOptions<Options extends object>(caller: string, options: Opti
   const isObject = typeof options === 'object' && (options as unknown) !== null
   checkArgument(caller, 'options', isObject ? undefined : 'must be an object')
   return ownMembers(options)
-}
-
-/** A property of the request itself: one that is assigned could end in a setter, or be hidden by a prototype. */
-function ownProperty(value: unknown): PropertyDescriptor & { __proto__: null } {
-  // Without a prototype, or an inherited `get` would make the descriptor invalid.
-  return { __proto__: null, value, writable: true, enumerable: true, configurable: true }
 }

@@ -8,25 +8,29 @@ import type { HttpCall } from './context.ts'
  * one and the same context to several requests.
  */
 export function oncePerOperation(
-  judge: (request: object) => Promise<void>,
-): (call: HttpCall) => Promise<void> {
+  judge: (request: object) => Promise<void> | undefined,
+): (call: HttpCall) => Promise<void> | undefined {
   const outcomes = new WeakMap<
     object,
     { readonly request: object; readonly settled: Promise<void> }
   >()
-  return async ({ request, operation }) => {
-    if (operation === undefined) {
-      await judge(request)
-      return
-    }
-    const known = outcomes.get(operation)
-    if (known?.request === request) {
-      await known.settled
-      return
-    }
-    const outcome = { request, settled: judge(request) }
+
+  async function remembered(
+    request: object,
+    operation: object,
+    settled: Promise<void>,
+  ): Promise<void> {
+    const outcome = { request, settled }
     outcomes.set(operation, outcome)
-    await outcome.settled
+    await settled
     if (outcomes.get(operation) === outcome) outcomes.delete(operation)
+  }
+
+  return ({ request, operation }) => {
+    const known = operation && outcomes.get(operation)
+    if (known?.request === request) return known.settled
+    const settled = judge(request)
+    if (operation === undefined || settled === undefined) return settled
+    return remembered(request, operation, settled)
   }
 }

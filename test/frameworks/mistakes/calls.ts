@@ -73,6 +73,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'redis ReplayStoreError': MADE_BY_US,
   'core/adapter hasPassed': BY_ADAPTERS,
   'core/adapter isAtOnce': BY_ADAPTERS,
+  'core/adapter propertySetter': BY_ADAPTERS,
   'core/adapter targetOf': BY_ADAPTERS,
   'core/adapter audiencesOf': BY_ADAPTERS,
   'core/adapter decidedByTenantsOf': BY_ADAPTERS,
