@@ -184,5 +184,8 @@ function freeze(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return true
   Object.freeze(value)
-  return !Object.hasOwn(value, '__proto__') && Object.values(value).every(freeze)
+  if (Object.hasOwn(value, '__proto__')) return false
+  const members: readonly unknown[] = Object.values(value)
+  for (const each of members) if (!freeze(each)) return false
+  return true
 }

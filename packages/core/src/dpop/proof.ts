@@ -13,7 +13,12 @@ import { decodeBase64url } from '../ground/base64url.ts'
 import { readJwk } from '../keys/jwk.ts'
 import type { VerificationKey } from '../keys/key-source.ts'
 import { AuthError } from '../refusal/errors.ts'
-import { type HeaderCache, type ParsedToken, parseToken } from '../token/token.ts'
+import {
+  createHeaderCache,
+  type HeaderCache,
+  type ParsedToken,
+  parseToken,
+} from '../token/token.ts'
 import {
   malformedProof,
   noProof,
@@ -44,11 +49,13 @@ const REMEMBERED_SIZE = 1_048_576
 /** Form, type, algorithm and key: nothing is proven then. RFC 9449 sections 4.2 and 4.3, checks 2 and 4 to 7 */
 export function createProofReader(algorithms: readonly Algorithm[]): (proof: unknown) => ReadProof {
   // Whoever fills it with keys of their own makes others' keys be read again, and nothing else.
-  const headers: HeaderCache = new LRUCache({
-    max: REMEMBERED,
-    maxSize: REMEMBERED_SIZE,
-    sizeCalculation: (_, encoded) => encoded.length,
-  })
+  const headers = createHeaderCache(
+    new LRUCache({
+      max: REMEMBERED,
+      maxSize: REMEMBERED_SIZE,
+      sizeCalculation: (_, encoded) => encoded.length,
+    }),
+  )
   /** By headers that are in that cache. */
   const known = new WeakMap<JsonObject, Pick<ReadProof, 'key' | 'algorithm'>>()
 

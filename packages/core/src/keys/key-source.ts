@@ -141,11 +141,15 @@ export function findCandidates(
   { algorithm, kid }: KeyHints,
   accepted: AcceptedAlgorithms,
 ): readonly VerificationKey[] {
-  const fitting = ring.keys.filter((key) => isFor(key, algorithm, accepted))
-  if (ring.bare) return fitting.slice(0, MAX_CANDIDATES)
-  const named = fitting.filter((key) => kid !== undefined && key.kid === kid)
-  const unnamed = fitting.filter((key) => kid === undefined || key.kid === undefined)
-  return [...named, ...unnamed].slice(0, MAX_CANDIDATES)
+  const named: VerificationKey[] = []
+  const unnamed: VerificationKey[] = []
+  for (const key of ring.keys) {
+    if (!isFor(key, algorithm, accepted)) continue
+    if (ring.bare || (kid !== undefined && key.kid === kid)) named.push(key)
+    else if (kid === undefined || key.kid === undefined) unnamed.push(key)
+  }
+  named.push(...unnamed)
+  return named.length > MAX_CANDIDATES ? named.slice(0, MAX_CANDIDATES) : named
 }
 
 /** How many more keys fit one token than are tried: one without a `kid`, which fits the most, for a verifier that lists all algorithms. */

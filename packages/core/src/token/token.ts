@@ -32,11 +32,17 @@ export interface ParsedToken {
 }
 
 /** Headers that were read before, by their encoded form. One issuer writes only a few different ones. */
-export type HeaderCache = LRUCache<string, ParsedHeader>
+export interface HeaderCache {
+  readonly known: LRUCache<string, ParsedHeader>
+  /** The last one that was looked up: to compare a text costs less than to hash it. */
+  last: { readonly encoded: string; readonly header: ParsedHeader } | undefined
+}
 
 /** Bounded in octets too, because a header is never longer than a token. */
-export function createHeaderCache(): HeaderCache {
-  return new LRUCache({ max: 8 })
+export function createHeaderCache(
+  known: HeaderCache['known'] = new LRUCache({ max: 8 }),
+): HeaderCache {
+  return { known, last: undefined }
 }
 
 /**
@@ -55,13 +61,13 @@ export function parseToken(
   const second = token.indexOf('.', first + 1)
   // If there is no first dot, this finds none either.
   if (second === -1) throw notToken(malformed(token, first === -1 ? 0 : 1))
-  const encodedHeader = token.slice(0, first)
   const payload = decodeBase64url(token.slice(first + 1, second))
   // This refuses a third dot (a JWE has four), which is not of the alphabet, and an empty signature (an unsecured JWS).
   const signature = decodeBase64url(token.slice(second + 1))
   if (payload === undefined || signature === undefined) throw notToken(malformed(token, 2))
-  const header = headers.get(encodedHeader, noOptions()) ?? parseHeader(encodedHeader, headers)
-  return { header, payload, signingInput: Buffer.from(token.slice(0, second)), signature }
+  const header = findHeader(token, first, headers) ?? readHeader(token.slice(0, first), headers)
+  // Each part is base64url, so it is ASCII.
+  return { header, payload, signingInput: Buffer.from(token.slice(0, second), 'latin1'), signature }
 }
 
 /** A caller without types may pass anything. @throws AuthError `malformed` */
@@ -85,7 +91,26 @@ export function isLikeJwt(token: string): boolean {
   return dot !== -1 && isLikeEncodedObject(token.slice(0, dot))
 }
 
-function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader {
+/** If it is the last one. @param length Of the first part, behind which there is a dot. */
+function findHeader(
+  token: string,
+  length: number,
+  { last }: HeaderCache,
+): ParsedHeader | undefined {
+  return last?.encoded.length === length && token.startsWith(last.encoded) ? last.header : undefined
+}
+
+function readHeader(encoded: string, headers: HeaderCache): ParsedHeader {
+  let header = headers.known.get(encoded, noOptions())
+  if (header === undefined) {
+    header = parseHeader(encoded)
+    headers.known.set(encoded, header, noOptions())
+  }
+  headers.last = { encoded, header }
+  return header
+}
+
+function parseHeader(encodedHeader: string): ParsedHeader {
   const octets = decodeBase64url(encodedHeader)
   const header = octets && parseJsonObject(octets)
   if (header === undefined) throw notToken(unreadableHeader(encodedHeader))
@@ -95,7 +120,6 @@ function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader 
   }
   checkTextMember(header, 'kid')
   checkTextMember(header, 'typ')
-  headers.set(encodedHeader, header, noOptions())
   return header
 }
 

@@ -104,11 +104,13 @@ export function createJudge<Proven extends ProvenToken>(
     for (let round = 0; round < ROUNDS; round++) {
       const arrived = moment()
       const recalled = prover.recall(token, arrived, waitUntil)
-      const proven = recalled ?? (await prover.prove(token, { arrived, signal, waitUntil }))
+      const answer = recalled ?? prover.prove(token, { arrived, signal, waitUntil })
+      const isAtOnce = isProven(answer)
+      const proven = isAtOnce ? answer : await answer
       if (record !== undefined && round === 0) {
         record.remembered = recalled !== undefined || judged.has(proven)
       }
-      const time = recalled === undefined ? now() : timeAt(arrived)
+      const time = isAtOnce ? timeAt(arrived) : now()
       const { auth, binding } = judgeClaims(token, proven, time)
       const bound = checkBinding(auth, binding, possession, confirmation)
       let result: Auth<unknown> = bound
@@ -147,6 +149,11 @@ export function createJudge<Proven extends ProvenToken>(
   }
 
   return { judge, recall }
+}
+
+/** Only what a proof has of its own counts, so that anything else is waited for: the global `Promise` may be another one. */
+function isProven<Proven extends ProvenToken>(answer: Proven | Promise<Proven>): answer is Proven {
+  return Object.hasOwn(answer, 'claims')
 }
 
 /** Own members: a polluted prototype must neither end anybody's wait nor prove anything. */

@@ -8,7 +8,7 @@ import { endedProofs } from '../keys/details.ts'
 import { type Caller, methodsOf } from '../keys/key-source.ts'
 import { repeatsConfirmation } from '../possession/binding.ts'
 import { AuthError } from '../refusal/errors.ts'
-import { createKeySearch } from './key-search.ts'
+import { createKeySearch, type Found, isFound } from './key-search.ts'
 import type { ProofMemory, TokenProver } from './token-prover.ts'
 import { createVerifiedTokens, isStillTrusted, type VerifiedToken } from './verified-tokens.ts'
 import type { VerifierOptions } from './verifier-options.ts'
@@ -30,8 +30,16 @@ export function createKeyProver(
   const searchOptions = { keys, accepted, algorithmNames, maxTokenSize, rules, types, now, clock }
   const search = createKeySearch(searchOptions)
 
-  async function proveNew(token: string, caller: Caller): Promise<VerifiedToken> {
-    const { reading, key, foundIn } = await search(token, caller)
+  function proveNew(token: string, caller: Caller): VerifiedToken | Promise<VerifiedToken> {
+    const found = search(token, caller)
+    return isFound(found) ? provenBy(token, found) : proveLater(token, found)
+  }
+
+  async function proveLater(token: string, found: Promise<Found>): Promise<VerifiedToken> {
+    return provenBy(token, await found)
+  }
+
+  function provenBy(token: string, { reading, key, foundIn }: Found): VerifiedToken {
     const { parsed, algorithm } = reading
     checkType(textMember(parsed.header, 'typ'), types)
     const claims = readClaims(parsed.payload, rules)

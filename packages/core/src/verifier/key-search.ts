@@ -36,7 +36,7 @@ interface Reading {
   readonly algorithm: Algorithm
 }
 
-interface Found {
+export interface Found {
   readonly reading: Reading
   readonly key: VerificationKey
   /** The list of keys in which it was found, where that is known. */
@@ -52,8 +52,26 @@ export interface KeySearchOptions extends Pick<VerifierParts, 'rules' | 'maxToke
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-/** Steps 2 to 4. @throws AuthError `invalid_token` with a reason of an unproven token; `keys_unavailable`; the signal's reason. */
-export type KeySearch = (token: string, caller: Caller) => Promise<Found>
+/**
+ * Steps 2 to 4: at once if nothing has to be waited for. @throws AuthError `invalid_token` with a reason of an unproven token;
+ * `keys_unavailable`; the signal's reason.
+ */
+export type KeySearch = (token: string, caller: Caller) => Found | Promise<Found>
+
+/** Only what it has of its own counts, so that anything else is waited for: the global `Promise` may be another one. */
+export function isFound(answer: Found | Promise<Found>): answer is Found {
+  return Object.hasOwn(answer, 'reading')
+}
+
+/** What is known of a token while its key is looked for. */
+interface Sought {
+  readonly token: string
+  readonly caller: Caller
+  readonly ring: KeyRing
+  readonly hints: KeyHints
+  /** A key that has made the signature, and is for tokens of other issuers. */
+  other: OtherMaker | undefined
+}
 
 export function createKeySearch({
   keys,
@@ -83,61 +101,86 @@ export function createKeySearch({
     return await search(token, { ...caller, arrived: keys.now() })
   }
 
-  async function search(token: string, caller: Caller): Promise<Found> {
-    let reading: Reading | undefined = read(token)
-    let ring = keys.current(caller.arrived, caller.waitUntil)
-    if (ring === undefined) {
-      // Drop the parsed buffers while waiting: each keeps a large slab alive.
-      reading = undefined
-      ring = await keys.wait(caller)
-      reading = read(token)
-    }
+  function search(token: string, caller: Caller): Found | Promise<Found> {
+    const reading = read(token)
+    const ring = keys.current(caller.arrived, caller.waitUntil)
+    return ring === undefined ? searchLater(token, caller) : searchIn(ring, reading, token, caller)
+  }
+
+  /** What was parsed is dropped for the wait: it keeps a large slab alive. */
+  async function searchLater(token: string, caller: Caller): Promise<Found> {
+    const ring = await keys.wait(caller)
+    return await searchIn(ring, read(token), token, caller)
+  }
+
+  function searchIn(
+    ring: KeyRing,
+    reading: Reading,
+    token: string,
+    caller: Caller,
+  ): Found | Promise<Found> {
     const hints = hintsOf(reading)
-    let hasWaited = false
-    let other: OtherMaker | undefined
-    const isForOthers = (key: VerificationKey, { parsed }: Reading): boolean => {
-      if (tenants === undefined || isForTenant(key, parsed, tenants)) return false
-      other = { issuer: key.issuer, template: tenants.keyTemplate.text }
-      return true
-    }
-    for (const key of findCandidates(ring, hints, accepted)) {
-      let isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
+    const sought: Sought = { token, caller, ring, hints, other: undefined }
+    const candidates = findCandidates(ring, hints, accepted)
+    for (const [at, key] of candidates.entries()) {
+      const isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
       if (typeof isSigned !== 'boolean') {
-        isSigned = await isSigned
-        hasWaited = true
+        return searchOn(sought, findLater(sought, reading, candidates.slice(at), isSigned))
       }
-      if (!isSigned) continue
-      if (isForOthers(key, reading)) continue
-      // A synchronous result cannot race a refresh; once anything was awaited, the key may have left.
-      if (!hasWaited || (await isTrusted(key, hints, caller))) {
+      // A synchronous result cannot race a refresh.
+      if (isSigned && !isForOthers(key, reading, sought)) {
         return { reading, key, foundIn: ring.keys }
       }
     }
-    // Dropped for the wait here as well.
-    reading = undefined
-    const answer = await keys.suspect(suspicionOf(token, ring, isForOthers), caller)
+    return searchElsewhere(sought)
+  }
+
+  /** Holds nothing that was parsed: see `searchLater`. */
+  async function searchOn(sought: Sought, finding: Promise<Found | undefined>): Promise<Found> {
+    return (await finding) ?? (await searchElsewhere(sought))
+  }
+
+  /** @param first What comes of the first of these keys. Once anything was awaited, the key may have left. */
+  async function findLater(
+    sought: Sought,
+    reading: Reading,
+    candidates: readonly VerificationKey[],
+    first: Promise<boolean>,
+  ): Promise<Found | undefined> {
+    for (const [at, key] of candidates.entries()) {
+      const isSigned = await (at === 0 ? first : isSignedBy(key, reading.algorithm, reading.parsed))
+      if (!isSigned || isForOthers(key, reading, sought)) continue
+      if (await isTrusted(key, sought)) return { reading, key, foundIn: sought.ring.keys }
+    }
+    return undefined
+  }
+
+  /** Whether a key that has made the signature is for tokens of other issuers. */
+  function isForOthers(key: VerificationKey, { parsed }: Reading, sought: Sought): boolean {
+    if (tenants === undefined || isForTenant(key, parsed, tenants)) return false
+    sought.other = { issuer: key.issuer, template: tenants.keyTemplate.text }
+    return true
+  }
+
+  /** No key of the ring proves the token. */
+  async function searchElsewhere(sought: Sought): Promise<Found> {
+    const { token, caller, hints } = sought
+    const answer = await keys.suspect(suspicionOf(sought), caller)
     if (answer.key !== undefined) {
       return { reading: read(token), key: answer.key, foundIn: undefined }
     }
-    const { ring: current, why } = answer
-    throw unproven({ ...hints, ring: current, why, accepted, arrived: caller.arrived }, other)
+    const { ring, why } = answer
+    throw unproven({ ...hints, ring, why, accepted, arrived: caller.arrived }, sought.other)
   }
 
-  async function isTrusted(
-    key: VerificationKey,
-    hints: KeyHints,
-    caller: Caller,
-  ): Promise<boolean> {
+  async function isTrusted(key: VerificationKey, { hints, caller }: Sought): Promise<boolean> {
     caller.signal?.throwIfAborted()
     const ring = keys.current(keys.now(), caller.waitUntil) ?? (await keys.wait(caller))
     return findCandidates(ring, hints, accepted).includes(key)
   }
 
-  function suspicionOf(
-    token: string,
-    ring: KeyRing,
-    isForOthers: (key: VerificationKey, reading: Reading) => boolean,
-  ): Suspicion {
+  function suspicionOf(sought: Sought): Suspicion {
+    const { token, ring } = sought
     return {
       token,
       ring,
@@ -152,7 +195,7 @@ export function createKeySearch({
         const reading = read(token)
         for (const key of findCandidates(newer, hintsOf(reading), accepted)) {
           const isSigned = await isSignedBy(key, reading.algorithm, reading.parsed)
-          if (isSigned && !isForOthers(key, reading)) return key
+          if (isSigned && !isForOthers(key, reading, sought)) return key
         }
         return undefined
       },

@@ -39,11 +39,11 @@ export interface TokenProver<Proven extends ProvenToken = ProvenToken> {
     waitUntil: WaitUntil | undefined,
   ): Proven | undefined
   /**
-   * Proves a token of which nothing can be recalled.
+   * Proves a token of which nothing can be recalled: at once, or by a promise.
    *
    * @throws AuthError if the token is not proven, or if that cannot be told at the moment; the signal's reason.
    */
-  prove(token: string, caller: ProvingCaller): Promise<Proven>
+  prove(token: string, caller: ProvingCaller): Proven | Promise<Proven>
   /**
    * What this kind of proof asks of the token beside the rules. It has no effect and looks at no clock.
    *

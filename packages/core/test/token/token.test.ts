@@ -240,9 +240,36 @@ describe('a header that was read before', () => {
       for (let times = 0; times < 2; times++) {
         expect(() => parseToken(tokenWith(header), MAX_SIZE, headers)).toThrow(AuthError)
       }
-      expect(headers.size).toBe(0)
+      expect(headers.known.size).toBe(0)
     },
   )
+
+  test('is told from one that begins alike, or is a part of it', () => {
+    const headers = createHeaderCache()
+    const texts = [
+      '{"alg":"RS512"}',
+      '{"alg":"RS512"}   ',
+      '{"alg":"RS512","kid":"a"}',
+      '{"alg":"RS512","kid":"b"}',
+    ]
+    for (const text of [...texts, ...texts.toReversed(), ...texts]) {
+      const { header } = parseToken(tokenWith(text), MAX_SIZE, headers)
+      expect(header).toEqual(JSON.parse(text))
+    }
+    const [first = ''] = texts.map((text) => tokenWith(text).split('.')[0])
+    parseToken(tokenWith('{"alg":"RS512"}'), MAX_SIZE, headers)
+    for (const encoded of [
+      first.slice(0, -1),
+      `${first}A`,
+      `${first}AA`,
+      `${first}=`,
+      `${first} `,
+      '',
+    ]) {
+      const token = tokenWith('{"alg":"RS512"}').replace(first, encoded)
+      expect(() => parseToken(token, MAX_SIZE, headers)).toThrow(AuthError)
+    }
+  })
 
   test('is one of the last eight', () => {
     const headers = createHeaderCache()
@@ -253,7 +280,7 @@ describe('a header that was read before', () => {
     expect(read(0)).toBe(first)
     for (let kid = 1; kid <= 8; kid++) read(kid)
     expect(read(0)).not.toBe(first)
-    expect(headers.size).toBe(8)
+    expect(headers.known.size).toBe(8)
   })
 })
 

@@ -419,19 +419,35 @@ describe('keys that change while a token is judged', () => {
     }
   }
 
-  function verifierOf(keys: KeySourceMethods): Verifier {
-    return createVerifier({ keys: keySource(keys), ...options, clock: manualClock(start) })
+  function verifierOf(
+    keys: KeySourceMethods,
+    more: Pick<VerifierOptions, 'remember'> = {},
+  ): Verifier {
+    const clock = manualClock(start)
+    return createVerifier({ keys: keySource(keys), ...options, clock, ...more })
   }
 
   test('a key that leaves while the thread pool checks a signature proves nothing any more', async () => {
     const keys = new ChangingKeys()
-    const verifier = verifierOf(keys)
+    const verifier = verifierOf(keys, { remember: false })
     const verdicts = Array.from({ length: 20 }, async () => await verifier.verify(lasting))
     keys.ring = withoutKey
     const settled = await Promise.allSettled(verdicts)
     // The first few are answered before the key leaves.
     expect(settled.at(0)).toMatchObject({ status: 'fulfilled' })
     expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { reason: 'signature' } })
+  })
+
+  test('one token that comes often at once: its signature is checked once, and nobody waits for the thread pool', async () => {
+    const verifier = verifierOf(new ChangingKeys())
+    let accepted = 0
+    const verdicts = Array.from({ length: 20 }, async () => {
+      await verifier.verify(lasting)
+      accepted++
+    })
+    for (let step = 0; step < 10; step++) await Promise.resolve()
+    expect(accepted).toBe(20)
+    await Promise.all(verdicts)
   })
 
   test('a rotation that many wait for does not block the event loop: most are checked on the thread pool', async () => {
@@ -457,7 +473,7 @@ describe('keys that change while a token is judged', () => {
   })
 
   test('a caller who has left meanwhile is told so, not the verdict', async () => {
-    const verifier = verifierOf(new ChangingKeys())
+    const verifier = verifierOf(new ChangingKeys(), { remember: false })
     const controller = new AbortController()
     const verdicts = Array.from(
       { length: 20 },
