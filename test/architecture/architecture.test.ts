@@ -178,7 +178,7 @@ const READERS_OF_CLAIMS: Readonly<Record<string, readonly [reads: number, reason
   'core/request/http': [1, 'the output, for check() of the route'],
   'core/requirement/requirement': [1, 'the output, for check() of the route'],
   'core/requirement/requirement-list': [1, 'the output, for check() of the route'],
-  'core/verifier/judge': [2, 'what the verifier has proven, before its schema'],
+  'core/verifier/judge': [3, 'what the verifier has proven, before its schema'],
   'mcp/auth-info': [1, 'the output, for tools'],
 }
 

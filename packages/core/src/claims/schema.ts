@@ -37,7 +37,38 @@ export async function applySchema<Output>(
 ): Promise<Auth<Output>> {
   checkArgument('applySchema', 'the schema', isSchema(schema))
   checkAuth('applySchema', auth)
-  const answer: unknown = await unlessAborted(schema['~standard'].validate(auth.claims), signal)
+  return await unlessAborted(askSchema(schema, auth), signal)
+}
+
+/** The same at once, where the validator answers at once: see {@link isOutput}. */
+export function askSchema<Output>(
+  schema: Schema<Output>,
+  auth: Auth<unknown>,
+): Auth<Output> | Promise<Auth<Output>> {
+  const answer: unknown = schema['~standard'].validate(auth.claims)
+  return isPromise(answer) ? outputLater(auth, answer) : outputOf(auth, answer)
+}
+
+/** Only what an `Auth` has of its own counts, so that anything else is waited for: the global `Promise` may be another one. */
+export function isOutput<Output>(
+  answer: Auth<Output> | Promise<Auth<Output>>,
+): answer is Auth<Output> {
+  return Object.hasOwn(answer, 'token')
+}
+
+/** Whatever `await` waits for. */
+function isPromise(answer: unknown): answer is PromiseLike<unknown> {
+  return isObject(answer) && typeof Reflect.get(answer, 'then') === 'function'
+}
+
+async function outputLater<Output>(
+  auth: Auth<unknown>,
+  answer: PromiseLike<unknown>,
+): Promise<Auth<Output>> {
+  return outputOf(auth, await answer)
+}
+
+function outputOf<Output>(auth: Auth<unknown>, answer: unknown): Auth<Output> {
   if (!isObject(answer)) throw noResult()
   const result = answer as SchemaResult<Output> // or an object of any other shape
   // Not only an own member: some validators return an instance of a class. A polluted prototype refuses, which is safe.

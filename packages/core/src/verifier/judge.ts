@@ -1,9 +1,10 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
 import { own } from '@portcullis/kit/options'
+import { unlessAborted } from '@portcullis/kit/waiting'
 
 import type { Auth } from '../claims/auth.ts'
 import { checkClaimSet, checkTimes, isTimely } from '../claims/claims.ts'
-import { applySchema } from '../claims/schema.ts'
+import { askSchema, isOutput, type Schema } from '../claims/schema.ts'
 import { withTenantDecisions } from '../claims/tenants.ts'
 import { marked } from '../ground/copy.ts'
 import { type Binding, bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
@@ -33,6 +34,8 @@ interface Judged {
   readonly auth: Auth
   /** Worked out once, so that a token that is bound to nothing costs nothing more. */
   readonly binding: Binding | undefined
+  /** Whether the schema has answered at once when it was asked last. Until it has, nobody asks who cannot wait. */
+  isSchemaPrompt: boolean
 }
 
 /** How often one token is judged, if each time its proof has ended by the time that the functions of the user have answered. */
@@ -59,7 +62,8 @@ export function createJudge<Proven extends ProvenToken>(
     checkClaimSet(claims, rules, time, prover.check(proven))
     const noted = withTenantDecisions({ claims, header, token }, rules.issuer)
     const auth: Auth = Object.freeze(marked(noted))
-    const accepted = { auth, binding: bindingOf(claims, own(proven, 'repeatsMember') === true) }
+    const binding = bindingOf(claims, own(proven, 'repeatsMember') === true)
+    const accepted = { auth, binding, isSchemaPrompt: false }
     judged.set(proven, accepted)
     // One that is refused from here on is remembered as well: to refuse it again needs no other proof.
     memory.remember(proven)
@@ -111,12 +115,18 @@ export function createJudge<Proven extends ProvenToken>(
         record.remembered = recalled !== undefined || judged.has(proven)
       }
       const time = isAtOnce ? timeAt(arrived) : now()
-      const { auth, binding } = judgeClaims(token, proven, time)
+      const known = judgeClaims(token, proven, time)
+      const { auth, binding } = known
       const bound = checkBinding(auth, binding, possession, confirmation)
       let result: Auth<unknown> = bound
       if (schema !== undefined) {
         if (made?.of !== proven) {
-          made = { of: proven, auth: await applySchema(schema, bound, signal) }
+          const output = askSchema(schema, bound)
+          known.isSchemaPrompt = isOutput(output)
+          made = {
+            of: proven,
+            auth: isOutput(output) ? output : await unlessAborted(output, signal),
+          }
         }
         result = made.auth
         if (!holds(token, proven, waitUntil)) continue
@@ -131,8 +141,7 @@ export function createJudge<Proven extends ProvenToken>(
   }
 
   function recall(token: string, waitUntil?: WaitUntil): Auth<unknown> | undefined {
-    // A schema may take its time.
-    if (schema !== undefined || token.length > maxTokenSize) return undefined
+    if (token.length > maxTokenSize) return undefined
     const arrived = moment()
     const proven = prover.recall(token, arrived, waitUntil)
     const known = proven && judged.get(proven)
@@ -140,12 +149,33 @@ export function createJudge<Proven extends ProvenToken>(
     // the `Auth` says all the same that it was.
     if (known === undefined || known.binding !== undefined) return undefined
     const { auth } = known
-    const time = timeAt(arrived)
-    const isAccepted =
-      isTimely(auth.claims, rules, time) && revocations?.isValidNow(auth, time) !== false
-    if (!isAccepted) return undefined
+    let time = timeAt(arrived)
+    if (!isTimely(auth.claims, rules, time)) return undefined
+    let result: Auth<unknown> | undefined = auth
+    if (schema !== undefined) {
+      result = askPrompt(schema, known)
+      // It is a function of the user, which may have done anything: what held before is asked again.
+      time = now()
+      if (!prover.stands(token, proven, waitUntil)) return undefined
+      if (!isTimely(auth.claims, rules, time)) return undefined
+    }
+    if (result === undefined || revocations?.isValidNow(auth, time) === false) return undefined
     publishRemembered(verifier, () => moment().monotonic - arrived.monotonic)
-    return auth
+    return result
+  }
+
+  /** Its answer, if that comes at once. What refuses or takes its time is left to the way that can wait, and asked there from then on. */
+  function askPrompt(asked: Schema<unknown>, known: Judged): Auth<unknown> | undefined {
+    if (!known.isSchemaPrompt) return undefined
+    known.isSchemaPrompt = false
+    const output = askSchema(asked, known.auth)
+    if (!isOutput(output)) {
+      // Nobody waits for it.
+      output.catch(() => {})
+      return undefined
+    }
+    known.isSchemaPrompt = true
+    return output
   }
 
   return { judge, recall }

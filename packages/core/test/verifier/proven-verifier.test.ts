@@ -172,13 +172,25 @@ describe('a guard', () => {
     expect(isAtOnce(authenticateRequest(verifier, request, options, {}))).toBe(true)
   })
 
-  test.each<[string, object, Partial<ProvenRules>]>([
-    ['a bound token', { cnf: { jkt: 'x' } }, { confirmation: 'ignore' }],
-    ['a schema', {}, { schema: schemaOf((value) => value) }],
-  ])('has to ask anew for %s', async (_, claims, rules) => {
-    const verifier = proverOf(claims).create(rules)
+  test('has to ask anew for a bound token', async () => {
+    const verifier = proverOf({ cnf: { jkt: 'x' } }).create({ confirmation: 'ignore' })
     await verifier.verify('known')
     expect(findInternals(verifier)?.recall('known')).toBeUndefined()
+  })
+
+  test('has to ask anew if the proof ends while a schema is asked', async () => {
+    const { create, state } = proverOf({ sub: 'ada' })
+    let uses = 0
+    const validate = (value: unknown) => {
+      uses += 1
+      if (uses === 3) state.proven = provenOf({ sub: 'ben' })
+      return { value }
+    }
+    const verifier = create({ schema: { '~standard': { version: 1, validate } } })
+    await verifier.verify('known')
+    expect(findInternals(verifier)?.recall('known')?.claims).toEqual({ sub: 'ada' })
+    expect(findInternals(verifier)?.recall('known')).toBeUndefined()
+    expect((await verifier.verify('known')).claims).toEqual({ sub: 'ben' })
   })
 
   test('asks anew once the proof is recalled no more, or the token was revoked', async () => {

@@ -6,9 +6,10 @@ import {
   manualClock,
   type TestIssuer,
 } from '@portcullis/testing'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, type Mock, test, vi } from 'vitest'
 
-import type { Auth } from '../../src/claims/auth.ts'
+import type { Auth, Claims } from '../../src/claims/auth.ts'
+import type { Schema } from '../../src/claims/schema.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { findAuth, getAuth } from '../../src/request/get-auth.ts'
 import { checkGuardOptions } from '../../src/request/guard-options.ts'
@@ -216,14 +217,116 @@ describe('whoever stands between a guard and the verifier is asked about each to
     }
     expect(isAtOnce(guardedBy(verifier))).toBe(false)
   })
+})
 
-  test('a schema, which runs on each use', async () => {
-    const validate = vi.fn<(value: unknown) => { value: unknown }>((value) => ({ value }))
-    const schema = { '~standard': { version: 1, validate } } as const
-    const verifier = createVerifier({ ...options, schema })
-    await guardedBy(verifier)
-    await guardedBy(verifier)
-    expect(validate).toHaveBeenCalledTimes(2)
+const passing = (value: Claims) => ({ value: { sub: value.sub } })
+
+describe('a schema is asked about a remembered token at each use', () => {
+  let validate: Mock<(claims: Claims) => unknown>
+
+  async function knowingWith(
+    answer: (claims: Claims) => unknown,
+    more: Partial<VerifierOptions> = {},
+  ): Promise<Verifier<unknown>> {
+    validate = vi.fn<(claims: Claims) => unknown>(answer)
+    const schema = { '~standard': { version: 1, validate } } as unknown as Schema<unknown>
+    const verifier = createVerifier({ ...options, ...more, schema })
+    await verifier.verify(token)
+    return verifier
+  }
+
+  test('one that answers at once: there is no promise, and each gets an output of its own', async () => {
+    const verifier = await knowingWith(passing)
+    const answers = [guardedBy(verifier), guardedBy(verifier)] as Auth<unknown>[]
+    expect(answers.map(isAtOnce)).toEqual([true, true])
+    const [one, other] = answers.map(({ claims }) => claims)
+    expect(one).toEqual(other)
+    expect(one).not.toBe(other)
+    expect(validate).toHaveBeenCalledTimes(3)
+    expect(validate.mock.calls.every(([claims]) => Object.isFrozen(claims))).toBe(true)
+  })
+
+  test('one that takes its time: waited for, and asked once a use', async () => {
+    const verifier = await knowingWith(async (value) => passing(value))
+    for (let use = 1; use <= 3; use++) {
+      const answer = guardedBy(verifier)
+      expect(isAtOnce(answer)).toBe(false)
+      await answer
+      expect(validate).toHaveBeenCalledTimes(use + 1)
+    }
+  })
+
+  const later: [string, (claims: Claims) => unknown, string][] = [
+    ['refuses', () => ({ issues: [{ message: 'no' }] }), 'claim'],
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+      'Error: broken',
+    ],
+    ['answers in another shape', () => true, 'TypeError: schema: its validate'],
+    ['refuses by a promise', async () => ({ issues: [] }), 'claim'],
+    ['rejects', async () => await Promise.reject(new Error('broken')), 'Error: broken'],
+    ['accepts by a promise', async (value) => passing(value), 'accepted'],
+  ]
+
+  test.each(later)(
+    'one that %s from some use on: asked twice then, and once from then on',
+    async (_, answer, verdict) => {
+      const verifier = await knowingWith(passing)
+      validate.mockImplementation(answer)
+      for (const calls of [2, 1, 1]) {
+        validate.mockClear()
+        expect(await reasonOf(guardedBy(verifier))).toContain(verdict)
+        expect(validate).toHaveBeenCalledTimes(calls)
+      }
+      validate.mockImplementation(passing)
+      expect(await reasonOf(guardedBy(verifier))).toBe('accepted')
+      expect(isAtOnce(guardedBy(verifier))).toBe(true)
+    },
+  )
+
+  test('not about one that has expired', async () => {
+    const verifier = await knowingWith(passing)
+    await clock.advance(3600 * 24)
+    validate.mockClear()
+    expect(await reasonOf(guardedBy(verifier))).toBe('expired')
+    expect(validate).not.toHaveBeenCalled()
+  })
+
+  describe('which may do anything meanwhile', () => {
+    test('the token is revoked: refused', async () => {
+      const revocations = localRevocations({ clock })
+      token = await issuer.token({ claims: { jti: 'one' } })
+      const verifier = await knowingWith(passing, { revocations })
+      validate.mockImplementation((value) => {
+        void revocations.revoke({ jti: 'one' })
+        return passing(value)
+      })
+      expect(await reasonOf(guardedBy(verifier))).toBe('revoked')
+    })
+
+    test('the token expires: refused', async () => {
+      const verifier = await knowingWith(passing)
+      validate.mockImplementation((value) => {
+        clock.set((value.exp ?? 0) + 60)
+        return passing(value)
+      })
+      expect(await reasonOf(guardedBy(verifier))).toBe('expired')
+    })
+
+    test('the same token is guarded again: by the way that can wait, so that it has an end', async () => {
+      const verifier = await knowingWith(passing)
+      const inner: Verdict[] = []
+      validate.mockImplementationOnce((value) => {
+        inner.push(guardedBy(verifier))
+        return passing(value)
+      })
+      expect(isAtOnce(guardedBy(verifier))).toBe(true)
+      expect(inner.map(isAtOnce)).toEqual([false])
+      expect(await inner[0]).toMatchObject({ token })
+    })
   })
 })
 
