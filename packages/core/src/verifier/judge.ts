@@ -144,7 +144,8 @@ export function createJudge<Proven extends ProvenToken>(
     if (token.length > maxTokenSize) return undefined
     const arrived = moment()
     const proven = prover.recall(token, arrived, waitUntil)
-    const known = proven && judged.get(proven)
+    if (proven === undefined) return undefined
+    const known = judged.get(proven)
     // What a token is bound to is compared with what its sender has proven, which nobody knows here. Where it need not be proven,
     // the `Auth` says all the same that it was.
     if (known === undefined || known.binding !== undefined) return undefined
