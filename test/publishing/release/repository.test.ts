@@ -26,10 +26,23 @@ afterAll(() => {
   rmSync(copy, { recursive: true })
 })
 
-async function writeAddress(url: string): Promise<void> {
+/** Answers what it says. */
+async function writeAddress(...args: readonly string[]): Promise<string> {
   const program = join(root, 'test/publishing/release/repository.ts')
-  await promisify(execFile)(process.execPath, [program, url], { cwd: copy })
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { cwd: copy })
+  return stdout
 }
+
+test('a dry run lists each file with each address that it would get, and writes nothing', async () => {
+  const before = paths.map((path) => readFileSync(join(copy, path), 'utf8'))
+  const said = await writeAddress('https://github.com/third/guards', '--dry-run')
+  expect(paths.map((path) => readFileSync(join(copy, path), 'utf8'))).toEqual(before)
+  for (const path of [...paths, ...firstPages]) expect(said).toContain(`${path}:\n`)
+  expect(said).toContain('  git+https://github.com/third/guards.git\n')
+  expect(said).toContain('  https://github.com/third/guards/security/advisories/new\n')
+  expect(said).toMatch(/https:\/\/github\.com\/third\/guards\/blob\/HEAD\/packages\/core\/KEYS\.md/)
+  expect(said).toMatch(/Nothing was written\.\n$/)
+})
 
 describe('each published package', async () => {
   // A second address takes the place of the first.

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
 
 import { publishedWith, withLinks } from '../documents.ts'
 import { manifestPaths } from '../published.ts'
@@ -7,23 +8,52 @@ import { addressOf, repositoryNamed, withAddress, withReporting } from './addres
 
 // Writes into each package where its sources are, into what is published with it where the documents are that it names, and into the
 // first pages where to report a vulnerability:
-// `pnpm release repository https://github.com/OWNER/NAME`, in the root.
+// `pnpm release repository https://github.com/OWNER/NAME`, in the root. With `--dry-run` it shows all of that, and writes nothing.
 
-const name = repositoryNamed(process.argv[2])
+const { values, positionals } = parseArgs({
+  options: { 'dry-run': { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const name = repositoryNamed(positionals[0])
+const page = `https://github.com/${name}`
 for (const path of manifestPaths) {
-  const manifest = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
-  const directory = dirname(path).replaceAll('\\', '/')
-  const changed = withAddress(manifest, addressOf(name, directory))
-  writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`)
-  for (const document of publishedWith(basename(directory))) {
-    const place = join(directory, document)
+  change(path, (text) => {
+    const manifest = JSON.parse(text) as Record<string, unknown>
+    return `${JSON.stringify(withAddress(manifest, addressOf(name, folderOf(path))), null, 2)}\n`
+  })
+  for (const document of publishedWith(basename(folderOf(path)))) {
+    const place = join(folderOf(path), document)
     // SKILL.md is written from other documents, which would take the links away again.
     if (document === 'SKILL.md' || !existsSync(place)) continue
-    const text = readFileSync(place, 'utf8')
-    writeFileSync(place, withLinks(text, basename(directory), `https://github.com/${name}`))
+    change(place, (text) => withLinks(text, basename(folderOf(path)), page))
   }
-  console.log(`${path}: ${name}`)
 }
 for (const document of ['README.md', 'SECURITY.md']) {
-  writeFileSync(document, withReporting(readFileSync(document, 'utf8'), name))
+  change(document, (text) => withReporting(text, name))
+}
+if (values['dry-run']) console.log('Nothing was written.')
+
+function folderOf(path: string): string {
+  return dirname(path).replaceAll('\\', '/')
+}
+
+/** Says each address that the new text has in more places than the old one. */
+function change(path: string, made: (text: string) => string): void {
+  const before = readFileSync(path, 'utf8')
+  const after = made(before)
+  if (after === before) return
+  console.log(`${path}:`)
+  const [old, now] = [before, after].map(addressesIn)
+  for (const [address, count] of now ?? []) {
+    const more = count - (old?.get(address) ?? 0)
+    if (more > 0) console.log(`  ${address}${more > 1 ? `, in ${more} places` : ''}`)
+  }
+  if (!values['dry-run']) writeFileSync(path, after)
+}
+
+function addressesIn(text: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const [address] of text.matchAll(/(?:git\+)?https:\/\/github\.com\/[^\s)"]+/g))
+    counts.set(address, (counts.get(address) ?? 0) + 1)
+  return counts
 }
