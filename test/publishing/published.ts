@@ -6,13 +6,18 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Their manifests, from the root of the repository. */
-export const manifestPaths: readonly string[] = globSync('packages/*/package.json', { cwd: root })
-  .filter((path) => !isPrivate(path))
-  .toSorted()
+/** Their manifests, from the root of this repository. */
+export const manifestPaths = manifestPathsIn(root)
+
+/** The same of another clone. */
+export function manifestPathsIn(clone: string): readonly string[] {
+  return globSync('packages/*/package.json', { cwd: clone })
+    .filter((path) => !isPrivate(join(clone, path)))
+    .toSorted()
+}
 
 function isPrivate(path: string): boolean {
-  const manifest = JSON.parse(readFileSync(join(root, path), 'utf8')) as { private?: boolean }
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as { private?: boolean }
   return manifest.private === true
 }
 

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { GUARDING } from '../../frameworks/packages.ts'
-import { manifestPaths } from '../published.ts'
+import { manifestPathsIn } from '../published.ts'
 import { mustRun, pnpm } from './report.ts'
 import { NEWEST_NODE, NODES, type NodeVersion } from './versions.ts'
 
@@ -31,10 +31,10 @@ export function nodeIn(consumer: string, version: NodeVersion): string {
   return join(consumer, 'node_modules', `node-${version}`, 'bin', 'node')
 }
 
-/** Packs what would be published. The path of each tarball, by the name of its package. */
+/** Packs what would be published of a clone. The path of each tarball, by the name of its package. */
 export async function pack(root: string, into: string): Promise<ReadonlyMap<string, string>> {
   const tarballs = new Map(
-    manifestPaths.map((path) => {
+    manifestPathsIn(root).map((path) => {
       const { name, version } = readManifest(join(root, path))
       return [name, join(into, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
     }),

@@ -6,7 +6,7 @@ import { setInterval } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import type { Report } from './report.ts'
+import { type Report, succeeds } from './report.ts'
 import {
   call,
   curl,
@@ -22,25 +22,29 @@ import {
   startApp,
 } from './session.ts'
 
-// The first ten minutes of a new user, with what would be published: `npm install` in an empty folder, the token service and
-// an Express app of ten lines as processes, curl, and the commands.
+// The first ten minutes of a new user, with what would be published, as tarballs or from a registry: `npm install` in an empty
+// folder, the token service and an Express app of ten lines as processes, curl, and the commands.
 
 /** What the user installs, and what that needs of ours. */
 const PACKAGES = ['cli', 'client', 'core', 'express', 'introspection', 'redis', 'testing']
 
 const here = dirname(fileURLToPath(import.meta.url))
 
-/** @param node Runs the service, the app and the commands. */
+/**
+ * @param placeOf What `npm install` takes for a package.
+ * @param node Runs the service, the app and the commands.
+ */
 export async function checkFirstMinutes(
   folder: string,
-  tarballs: ReadonlyMap<string, string>,
+  placeOf: (name: string) => string,
   node: string,
   report: Report,
+  env?: NodeJS.ProcessEnv,
 ): Promise<void> {
   const program = join(here, 'first-minutes.ts')
-  const paths = PACKAGES.map((name) => tarballs.get(`@portcullis/${name}`) ?? '')
-  const command = [process.execPath, program, folder, node, ...paths]
-  await report.check('the first ten minutes of a new user', command, here)
+  const places = PACKAGES.map((name) => placeOf(`@portcullis/${name}`))
+  const command = [process.execPath, program, folder, node, ...places]
+  await report.check('the first ten minutes of a new user', command, here, succeeds, env)
 }
 
 type Step = (session: Session) => Promise<void>
@@ -167,9 +171,9 @@ async function expectAgreementAbout(session: Session, kind: string): Promise<voi
   equal(`${kind}: ${answer.join(' ')}`, `${kind}: ${named.join(' ')}`)
 }
 
-async function main(folder: string, node: string, tarballs: readonly string[]): Promise<void> {
+async function main(folder: string, node: string, places: readonly string[]): Promise<void> {
   mkdirSync(folder)
-  const install = ['install', '--no-audit', '--no-fund', ...tarballs, 'express@5.3.0']
+  const install = ['install', '--no-audit', '--no-fund', ...places, 'express@5.3.0']
   await promisify(execFile)('npm', install, { cwd: folder })
   copyFileSync(join(here, 'consumer', 'first-minutes.mjs'), join(folder, 'app.mjs'))
   const nowhere: Running = { url: '', end: async () => await Promise.resolve(null) }
@@ -193,12 +197,12 @@ async function main(folder: string, node: string, tarballs: readonly string[]): 
   }
 }
 
-const [, program, folder, node, ...tarballs] = process.argv
+const [, program, folder, node, ...places] = process.argv
 if (
   program !== undefined &&
   resolve(program) === fileURLToPath(import.meta.url) &&
   folder !== undefined &&
   node !== undefined
 ) {
-  await main(folder, node, tarballs)
+  await main(folder, node, places)
 }

@@ -22,7 +22,13 @@ export interface Report {
    *
    * @returns When it has ended, whatever came of it.
    */
-  check(title: string, command: readonly string[], cwd: string, examine?: Examine): Promise<void>
+  check(
+    title: string,
+    command: readonly string[],
+    cwd: string,
+    examine?: Examine,
+    env?: NodeJS.ProcessEnv,
+  ): Promise<void>
   /** Runs a program, as soon as a processor is free, and prints nothing. */
   run(command: readonly string[], cwd: string): Promise<Outcome>
   /** Prints a line: something passed, or it failed because of a complaint. */
@@ -45,9 +51,13 @@ export function createReport(): Report {
     else next()
   }
 
-  async function runWhenFree(command: readonly string[], cwd: string): Promise<Outcome> {
+  async function runWhenFree(
+    command: readonly string[],
+    cwd: string,
+    env?: NodeJS.ProcessEnv,
+  ): Promise<Outcome> {
     await whenFree()
-    const outcome = await run(command, cwd)
+    const outcome = await run(command, cwd, env)
     release()
     return outcome
   }
@@ -58,8 +68,8 @@ export function createReport(): Report {
   }
 
   return {
-    async check(title, command, cwd, examine = succeeds) {
-      const outcome = await runWhenFree(command, cwd)
+    async check(title, command, cwd, examine = succeeds, env = process.env) {
+      const outcome = await runWhenFree(command, cwd, env)
       tell(`${title} (${outcome.seconds.toFixed(1)} s)`, examine(outcome))
     },
     run: runWhenFree,
@@ -75,10 +85,19 @@ export const succeeds: Examine = ({ status, stdout, stderr }) =>
 export const succeedsInSilence: Examine = (outcome) =>
   succeeds(outcome) ?? (outcome.stderr === '' ? undefined : `it warns: ${outcome.stderr}`)
 
-/** @throws Error with the output if the program fails. */
-export async function mustRun(command: readonly string[], cwd: string): Promise<void> {
-  const { status, stdout, stderr } = await run(command, cwd)
+/**
+ * What the program prints.
+ *
+ * @throws Error with that, if it fails.
+ */
+export async function mustRun(
+  command: readonly string[],
+  cwd: string,
+  env?: NodeJS.ProcessEnv,
+): Promise<string> {
+  const { status, stdout, stderr } = await run(command, cwd, env)
   if (status !== 0) throw new Error([...command, '\n', stdout, stderr].join(' '))
+  return stdout
 }
 
 /** Inside a pnpm script this is the pnpm that runs it. */
@@ -88,10 +107,15 @@ export function pnpm(...args: string[]): string[] {
   return /\.[cm]?js$/.test(own) ? [process.execPath, own, ...args] : [own, ...args]
 }
 
-async function run([program = '', ...args]: readonly string[], cwd: string): Promise<Outcome> {
+/** Whatever comes of it. */
+export async function run(
+  [program = '', ...args]: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Outcome> {
   const begun = performance.now()
   const seconds = () => (performance.now() - begun) / 1000
-  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve)
   })

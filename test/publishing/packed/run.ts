@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url'
 
 import { FRAMEWORKS } from '../../frameworks/packages.ts'
 import { copyPrograms, install, NODE_PACKAGES, nodeIn, pack } from './consumers.ts'
+import { containsOnlyWhatIsMeant } from './contents.ts'
 import { checkFirstMinutes } from './first-minutes.ts'
 import { checkJest } from './jest.ts'
 import { checkNext } from './next.ts'
-import { createReport, type Outcome, succeeds, succeedsInSilence } from './report.ts'
+import { createReport, succeedsInSilence } from './report.ts'
 import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
 import { NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
 import { checkTypeScript, COMPILER_PACKAGES, compileApp } from './typescript.ts'
@@ -31,9 +32,6 @@ const ALL_PACKAGES = ['bun', 'deno'] as const
 
 /** A program alone: nobody imports it. */
 const CLI = '@portcullis/cli'
-
-/** Of a package as it is installed: about what a bundle and the documents beside it take. */
-const MAX_OCTETS = 640_000
 
 /** What is published to be run, and where it is in its package. */
 const PROGRAMS = [
@@ -85,7 +83,12 @@ async function checkConsumer(tarballs: ReadonlyMap<string, string>): Promise<voi
   const app = await compileApp(consumer, report)
   await Promise.all([
     // With the oldest Node: the others run the programs as well, below.
-    checkFirstMinutes(join(work, 'empty'), tarballs, nodeIn(consumer, OLDEST_NODE), report),
+    checkFirstMinutes(
+      join(work, 'empty'),
+      (name) => tarballs.get(name) ?? '',
+      nodeIn(consumer, OLDEST_NODE),
+      report,
+    ),
     ...NODES.flatMap((version) =>
       [app, 'smoke.cjs', 'two-copies.mjs'].map(async (file) => {
         const command = [nodeIn(consumer, version), file]
@@ -133,25 +136,4 @@ async function examine(tarball: string): Promise<void> {
     ...(isComplete ? [report.check(`attw ${name}`, ['attw', tarball, ...rules], here)] : []),
     report.check(`contents ${name}`, ['tar', '-tvzf', tarball], here, containsOnlyWhatIsMeant),
   ])
-}
-
-function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
-  const failure = succeeds(outcome)
-  if (failure !== undefined) return failure
-  // test/publishing/package.test.ts lists the guides.
-  const meant =
-    /^package\/(?:package\.json|[A-Z-]+\.md|LICENSE|serve\.schema\.json|alerts\.yml|dashboard\.json|pictures\/[a-z-]+\.svg|browser\/[a-z-]+\.(?:js|css|svg)|dist\/.*\.(?:js|d\.ts))$/
-  const entries = [...outcome.stdout.matchAll(/ (\d+) [\d-]+ [\d:]+ (.+)$/gm)]
-  const files = entries.map(([, , path = '']) => path)
-  const octets = entries.reduce((sum, [, size]) => sum + Number(size), 0)
-  if (octets > MAX_OCTETS)
-    return `it has ${octets} octets: what of it need not be in each node_modules?`
-  const stray = files.filter((file) => !meant.test(file))
-  if (stray.length > 0) return `stray files: ${stray.join(', ')}`
-  const isProgram = files.includes('package/dist/main.js')
-  const code = isProgram ? ['dist/main.js'] : ['dist/index.js', 'dist/index.d.ts']
-  const missing = ['README.md', 'SKILL.md', 'LICENSE', ...code].filter(
-    (file) => !files.includes(`package/${file}`),
-  )
-  return missing.length > 0 ? `missing files: ${missing.join(', ')}` : undefined
 }

@@ -13,6 +13,8 @@ import {
   planRelease,
   type Release,
 } from './plan.ts'
+import { publishAll } from './publish.ts'
+import { filesIn, manifestIn } from './tarball.ts'
 
 // Publishes the family: `pnpm release publish`, which only the workflow `release` runs. RELEASING.md says how.
 //
@@ -40,7 +42,7 @@ try {
     console.log('Nothing was published.')
   } else {
     refuse([...obstacles, ...obstaclesHere(release)])
-    for (const name of release.order) publish(name, tarballs.get(name) ?? '', release)
+    await publishAll(release, tarballs, { env: process.env, provenance: true })
   }
 } finally {
   rmSync(work, { recursive: true, force: true })
@@ -71,21 +73,10 @@ function neededBy(packed: Manifest | undefined): readonly (readonly [string, str
   return Object.entries({ ...packed?.dependencies, ...packed?.peerDependencies })
 }
 
-function publish(name: string, tarball: string, { version, distTag }: Release): void {
-  // A run that broke off halfway can be started again.
-  if (npm('view', `${name}@${version}`, 'version').stdout.trim() === version) {
-    console.log(`${name}@${version} is there already`)
-    return
-  }
-  const args = ['publish', tarball, '--access', 'public', '--tag', distTag, '--provenance']
-  const { status } = spawnSync('npm', args, { stdio: 'inherit' })
-  if (status !== 0) throw new Error(`${name} was not published; those before it were`)
-}
-
 /** What stands in the way on this machine, of a commit that is to be published. */
 function obstaclesHere({ gitTag }: Release): readonly string[] {
   const tags = git('tag', '--points-at', 'HEAD').split('\n')
-  const version = npm('--version').stdout.trim()
+  const version = execFileSync('npm', ['--version'], { encoding: 'utf8' }).trim()
   return [
     ...(git('status', '--porcelain') === '' ? [] : ['there are changes that are not committed']),
     ...(tags.includes(gitTag) ? [] : [`this commit does not have the tag ${gitTag}`]),
@@ -113,31 +104,8 @@ function refuse(obstacles: readonly string[]): void {
   if (obstacles.length > 0) throw new Error(`nothing was published:\n${obstacles.join('\n')}`)
 }
 
-function manifestIn(tarball: string): Manifest {
-  return JSON.parse(tar('-xzOf', tarball, 'package/package.json')) as Manifest
-}
-
-function filesIn(tarball: string): readonly { readonly file: string; readonly size: number }[] {
-  return tar('-tvzf', tarball)
-    .trim()
-    .split('\n')
-    .map((line) => {
-      const [, , size, , , file = ''] = line.split(/\s+/)
-      return { file: file.replace(/^package\//, ''), size: Number(size) }
-    })
-    .toSorted((one, other) => (one.file < other.file ? -1 : 1))
-}
-
-function tar(...args: readonly string[]): string {
-  return execFileSync('tar', args, { encoding: 'utf8' })
-}
-
 function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
-}
-
-function npm(...args: readonly string[]) {
-  return spawnSync('npm', args, { encoding: 'utf8' })
 }
 
 function kilo(octets: number): string {
