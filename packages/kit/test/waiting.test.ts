@@ -106,6 +106,20 @@ describe('a place', () => {
     expect(cancel).toHaveBeenCalledTimes(1)
   })
 
+  test('cancels what it was given once, in that order, and at once what comes meanwhile', async () => {
+    const { arrive, room } = setup()
+    const cancelled: string[] = []
+    await room.wait(arrive(), async (place: Place) => {
+      place.whenLeft(() => {
+        place.whenLeft(() => cancelled.push(`meanwhile: ${place.hasLeft}`))
+        cancelled.push('first')
+      })
+      place.whenLeft(() => cancelled.push('second'))
+      expect(place.hasLeft).toBe(false)
+    })
+    expect(cancelled).toEqual(['meanwhile: true', 'first', 'second'])
+  })
+
   test('that is left already cancels at once what it is given', async () => {
     const { arrive, room } = setup()
     const cancel = vi.fn<() => void>()

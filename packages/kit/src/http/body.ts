@@ -12,16 +12,30 @@ export async function readBody(
   signal: AbortSignal | undefined,
   max: number,
 ): Promise<Buffer | undefined> {
-  // One buffer, because a body that comes octet by octet would otherwise be a million objects.
-  const octets = Buffer.allocUnsafe(max)
+  // One buffer, because a body that comes octet by octet would otherwise be a million objects. It grows: most are small.
+  let octets = Buffer.allocUnsafe(Math.min(max, USUAL_SIZE))
   let size = 0
   for await (const chunk of chunksOf(body)) {
     // An injected `fetch` may go on after the abort: an endless body would keep this buffer in memory.
     if (signal?.aborted === true || size + chunk.length > max) return undefined
+    if (size + chunk.length > octets.length) {
+      octets = enlarged(octets.subarray(0, size), Math.min(max, GROWTH * (size + chunk.length)))
+    }
     octets.set(chunk, size)
     size += chunk.length
   }
   return octets.subarray(0, size)
+}
+
+/** Octets. Few answers have more. */
+const USUAL_SIZE = 4096
+/** A megabyte that comes octet by octet is copied four times on its way, a third of it in all. */
+const GROWTH = 4
+
+function enlarged(octets: Uint8Array, size: number): Buffer {
+  const larger = Buffer.allocUnsafe(size)
+  larger.set(octets)
+  return larger
 }
 
 function chunksOf(body: Body | null): AsyncIterable<Uint8Array> | readonly Uint8Array[] {

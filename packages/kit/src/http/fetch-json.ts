@@ -59,9 +59,12 @@ export async function withDeadline<Result>(
     return await Promise.race([exchange(controller.signal), deadline])
   } finally {
     cancel?.()
-    controller.abort()
+    controller.abort(OVER)
   }
 }
+
+/** Why what is left of an exchange is aborted. One for all: each would have a stack, which takes time and which nobody reads. */
+const OVER = new DOMException('the exchange is over', 'AbortError')
 
 /** The outcome of a read within its share (seconds); `undefined` if it takes longer, or the attempt is over. The read goes on. */
 export async function within<Outcome>(
