@@ -85,14 +85,28 @@ export function collectCounts({ nameOf }: NamedSources, add: Tally['add']): () =
   )
 }
 
-/** What is so now of each source that has a name. */
-export function measure(
-  { of, read }: MeasuredMetric,
-  sources: NamedSources,
-): readonly { readonly values: readonly string[]; readonly value: number }[] {
-  return Object.entries<{ status(): object }>(sources[of]).flatMap(([name, source]) =>
-    read(source.status()).map(([label, value]) => ({ values: [name, ...label], value })),
-  )
+/** Reads a metric of each source that has a name. */
+export type Measure = (
+  metric: MeasuredMetric,
+) => readonly { readonly values: readonly string[]; readonly value: number }[]
+
+/** For one moment: each source says once what is so, however many metrics are read of it. */
+export function createMeasure(sources: NamedSources): Measure {
+  const statuses = new Map<MeasuredMetric['of'], readonly (readonly [string, object])[]>()
+
+  function statusesOf(of: MeasuredMetric['of']) {
+    const known = statuses.get(of)
+    if (known !== undefined) return known
+    const each = Object.entries<{ status(): object }>(sources[of])
+    const said = each.map(([name, source]) => [name, source.status()] as const)
+    statuses.set(of, said)
+    return said
+  }
+
+  return ({ of, read }) =>
+    statusesOf(of).flatMap(([name, status]) =>
+      read(status).map(([label, value]) => ({ values: [name, ...label], value })),
+    )
 }
 
 type Listener = (message: unknown) => void

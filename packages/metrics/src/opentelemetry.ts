@@ -1,6 +1,6 @@
 import type { Meter, Observable } from '@opentelemetry/api'
 
-import { collectCounts, createTally, measure } from './collecting.ts'
+import { collectCounts, createMeasure, createTally } from './collecting.ts'
 import { BUCKETS, labelled, type Metric } from './metric.ts'
 import { COUNTED, MEASURED, VERIFY_TIME } from './metrics.ts'
 import { checkSources, type Sources } from './sources.ts'
@@ -55,8 +55,9 @@ export function collectMetrics(meter: Meter, sources: Sources = {}): () => void 
         result.observe(instrument, count, labelled(row, values))
       }
     }
+    const measure = createMeasure(named)
     for (const [instrument, row] of gauges) {
-      for (const { values, value } of measure(row, named)) {
+      for (const { values, value } of measure(row)) {
         result.observe(instrument, value, labelled(row, values))
       }
     }

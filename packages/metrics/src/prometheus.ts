@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client'
 
-import { type Cell, collectCounts, createTally, measure } from './collecting.ts'
+import { type Cell, collectCounts, createMeasure, createTally, type Measure } from './collecting.ts'
 import { BUCKETS, labelled, type Metric as Described, nameForPrometheus } from './metric.ts'
 import { COUNTED, MEASURED } from './metrics.ts'
 import { checkSources, type Sources } from './sources.ts'
@@ -41,13 +41,27 @@ export function collectMetrics(
   }
   const named = checkSources(sources)
   const tally = createTally()
+  let measure: Measure | undefined
+  /** prom-client begins to read all metrics of a scrape in one run. */
+  function measureOfScrape(): Measure {
+    if (measure === undefined) {
+      measure = createMeasure(named)
+      queueMicrotask(() => {
+        measure = undefined
+      })
+    }
+    return measure
+  }
   const metrics = [
     ...COUNTED.map((row) =>
       metricOf(row, () => tally.cells(row).flatMap((cell) => valuesOf(row, cell)), tally.clear),
     ),
     ...MEASURED.map((row) =>
       metricOf(row, () =>
-        measure(row, named).map(({ values, value }) => ({ labels: labelled(row, values), value })),
+        measureOfScrape()(row).map(({ values, value }) => ({
+          labels: labelled(row, values),
+          value,
+        })),
       ),
     ),
   ]

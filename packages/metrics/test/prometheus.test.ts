@@ -97,6 +97,34 @@ test('without keys there is no age, and nothing is usable', async () => {
   expect(text).toContain('portcullis_keys_usable{source="main"} 0')
 })
 
+test('a source is asked once a scrape, and anew for the next one', async () => {
+  let asked = 0
+  const revocations = {
+    status: () => ({ state: 'current', age: asked, entries: ++asked, failures: 0 }),
+  }
+  const register = new Registry()
+  onTestFinished(collectMetrics(register, { revocations: { redis: revocations } }))
+  for (const scrape of [1, 2, 3]) {
+    const text = await register.metrics()
+    expect(asked).toBe(scrape)
+    expect(text).toContain(`portcullis_revocations_entries{source="redis"} ${scrape}\n`)
+    expect(text).toContain(`portcullis_revocations_age_seconds{source="redis"} ${scrape - 1}\n`)
+  }
+})
+
+test('a source that fails makes its metrics fail, and the next scrape asks it again', async () => {
+  let isDown = true
+  const status = () => {
+    if (isDown) throw new Error('down')
+    return { state: 'ended', failures: 3 }
+  }
+  const register = new Registry()
+  onTestFinished(collectMetrics(register, { polls: { hub: { status } } }))
+  await expect(register.metrics()).rejects.toThrow('down')
+  isDown = false
+  expect(await register.metrics()).toContain('portcullis_event_poll_failures{source="hub"} 3\n')
+})
+
 test('keys that have become too old are not usable any more', async () => {
   const { clock, day, sources } = await setUp()
   const register = new Registry()
