@@ -48,7 +48,6 @@ introspection | @portcullis/core          | *
 introspection | @portcullis/core/verifier | *
 introspection | @portcullis/kit/client-authentication | checked-options endpoint introspected
 introspection | lru-cache                 | memory
-introspection | node:crypto               | memory
 introspection | node:diagnostics_channel  | diagnostics
 koa           | @portcullis/core          | *
 koa           | @portcullis/core/adapter  | *
@@ -56,7 +55,6 @@ koa           | node:http                 | layers
 mcp           | @portcullis/core          | *
 mcp           | @portcullis/core/adapter  | *
 mcp           | lru-cache                 | sessions
-mcp           | node:crypto               | sessions
 metrics       | @opentelemetry/api        | spans
 metrics       | node:diagnostics_channel  | collecting health
 nest          | @nestjs/common            | decorators exception guard module

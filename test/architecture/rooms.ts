@@ -99,13 +99,9 @@ export const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': [
     'algorithms/ml-dsa',
     'dpop/nonces',
-    'dpop/proof-claims',
     'keys/jwk',
     'keys/jwk-input',
     'keys/local-keys',
-    'keys/suspect',
-    'possession/forwarded-certificate',
-    'revocation/token-digest',
     'token/signature',
   ],
   'node:diagnostics_channel': ['report/diagnostics'],

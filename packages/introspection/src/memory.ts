@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-
 import type { ProvenToken } from '@portcullis/core/verifier'
+import { sha256 } from '@portcullis/kit/digest'
 import { noOptions } from '@portcullis/kit/options'
 import type { Instant } from '@portcullis/kit/time'
 import { LRUCache } from 'lru-cache'
@@ -86,5 +85,5 @@ export function createMemory(max: number): AnswerMemory {
 
 /** What a token is called where its text is not to be kept. */
 export function nameOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
+  return sha256(token)
 }

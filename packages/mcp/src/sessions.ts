@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-
 import type { TokenOwner } from '@portcullis/core/adapter'
+import { sha256 } from '@portcullis/kit/digest'
 import { noOptions } from '@portcullis/kit/options'
 import { LRUCache } from 'lru-cache'
 
@@ -108,7 +107,7 @@ export function createSessions(
 
 /** However long a text is, what is kept of it is not, and it may hold a token. */
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
+  return sha256(text)
 }
 
 function digested({ id, account }: Owner): Owner {

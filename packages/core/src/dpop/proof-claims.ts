@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-
+import { sha256 } from '@portcullis/kit/digest'
 import { type JsonObject, member, parseJsonObject } from '@portcullis/kit/json'
 
 import { unreadablePayload } from '../claims/details.ts'
@@ -64,10 +63,10 @@ export function checkProofClaims(
   }
   const expires = checkTimes(claims, rules, now)
   const ath = member(claims, 'ath')
-  if (typeof token !== 'string' || ath !== digestOf(token)) {
+  if (typeof token !== 'string' || ath !== sha256(token)) {
     throw new AuthError('invalid_dpop_proof', 'proof_token', otherToken(ath))
   }
-  return { jti: digestOf(jti), expires, nonce: member(claims, 'nonce') }
+  return { jti: sha256(jti), expires, nonce: member(claims, 'nonce') }
 }
 
 function checkId(claims: JsonObject): string {
@@ -102,8 +101,4 @@ function checkTimes(
   if (Object.hasOwn(claims, 'exp')) check('exp', (time) => now < time + clockTolerance)
   if (Object.hasOwn(claims, 'nbf')) check('nbf', (time) => time <= now + toleranceAhead)
   return iat + maxAge + clockTolerance
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
 }

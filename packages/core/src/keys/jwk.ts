@@ -1,12 +1,12 @@
 import {
   constants,
-  createHash,
   createPublicKey,
   type JsonWebKey,
   type KeyObject,
   type SigningOptions,
 } from 'node:crypto'
 
+import { sha256 } from '@portcullis/kit/digest'
 import type { JsonObject } from '@portcullis/kit/json'
 import { own, ownMembers } from '@portcullis/kit/options'
 
@@ -160,7 +160,7 @@ function importKey(publicJwk: PublicJwk): KeyObject | undefined {
 
 /** The required members alone, in one spelling and in order. RFC 7638 section 3; RFC 9964 section 6 */
 function thumbprintOf(publicJwk: PublicJwk): string {
-  return createHash('sha256').update(JSON.stringify(publicJwk)).digest('base64url')
+  return sha256(JSON.stringify(publicJwk))
 }
 
 function prepare(

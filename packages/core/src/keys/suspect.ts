@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-
 import type { WaitUntil } from '@portcullis/kit/calls'
+import { sha256 } from '@portcullis/kit/digest'
 import { noOptions } from '@portcullis/kit/options'
 import type { Instant } from '@portcullis/kit/time'
 import type { Place, WaitingRoom } from '@portcullis/kit/waiting'
@@ -86,7 +85,7 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
       return { key: undefined, why: 'paced', ring }
     }
     if (!suspicion.couldBeAccepted()) return { key: undefined, why: 'pointless', ring }
-    const digest = createHash('sha256').update(token).digest('base64url')
+    const digest = sha256(token)
     if (!mayRepeat(questions?.get(digest, noOptions()), state(), now())) {
       return { key: undefined, why: 'repeated', ring }
     }

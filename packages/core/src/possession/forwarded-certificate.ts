@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '@portcullis/kit/digest'
 
 // What proxies write of a client's certificate into a header. Only the octets of the certificate are looked at, never what is
 // in it: a thumbprint of anything else is the thumbprint of no token.
@@ -38,7 +38,7 @@ export function parseForwardedCertificate(
 
 /** RFC 8705 section 3.1. */
 export function thumbprintOfDer(der: Uint8Array): string {
-  return createHash('sha256').update(der).digest('base64url')
+  return sha256(der)
 }
 
 /**

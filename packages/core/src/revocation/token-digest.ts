@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '@portcullis/kit/digest'
 
 import { isLikeEncodedObject } from '../ground/encoded-object.ts'
 
@@ -11,9 +11,7 @@ import { isLikeEncodedObject } from '../ground/encoded-object.ts'
  * @see RFC 7515 section 2; SEC 1 section 4.1.4
  */
 export function digestOf(token: string): string {
-  return createHash('sha256')
-    .update(signingInputOf(token) ?? token)
-    .digest('base64url')
+  return sha256(signingInputOf(token) ?? token)
 }
 
 /**
