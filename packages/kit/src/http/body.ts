@@ -13,7 +13,7 @@ export async function readBody(
   max: number,
 ): Promise<Buffer | undefined> {
   // One buffer, because a body that comes octet by octet would otherwise be a million objects. It grows: most are small.
-  let octets = Buffer.allocUnsafe(Math.min(max, USUAL_SIZE))
+  let octets: Buffer = Buffer.allocUnsafe(Math.min(max, USUAL_SIZE))
   let size = 0
   for await (const chunk of chunksOf(body)) {
     // An injected `fetch` may go on after the abort: an endless body would keep this buffer in memory.
