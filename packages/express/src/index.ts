@@ -50,7 +50,7 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
   const show = propertySetter(property)
   const middleware: Middleware<NoInfer<Request>> = (request, response, next) => {
     function pass(auth: unknown): void {
-      // Mistake `…: cannot set request.…`: Something has frozen the request, or has defined that property before.
+      // Mistake `…: cannot set`: Something has frozen the request or the state, or has defined that property before.
       const isShown = show(request, auth)
       next(isShown ? undefined : new TypeError(`authenticate: cannot set request.${property}`))
     }

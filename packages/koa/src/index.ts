@@ -70,7 +70,6 @@ export function authenticate<KoaContext extends Context = Context>(
   ): Promise<unknown> {
     try {
       const auth = await answer
-      // Mistake `authenticate: cannot set state.…`: Something has frozen the state, or has defined that property before.
       if (!show(context.state, auth))
         throw new TypeError(`authenticate: cannot set state.${property}`)
     } catch (error) {

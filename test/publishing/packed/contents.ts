@@ -20,13 +20,8 @@ export function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
   if (stray.length > 0) return `stray files: ${stray.join(', ')}`
   const isProgram = files.includes('package/dist/main.js')
   const code = isProgram ? ['dist/main.js'] : ['dist/index.js', 'dist/index.d.ts']
-  const missing = [
-    'README.md',
-    'SKILL.md',
-    'LICENSE',
-    'SECURITY.md',
-    'sbom.cdx.json',
-    ...code,
-  ].filter((file) => !files.includes(`package/${file}`))
+  const missing = ['README.md', 'SKILL.md', 'LICENSE', ...code].filter(
+    (file) => !files.includes(`package/${file}`),
+  )
   return missing.length > 0 ? `missing files: ${missing.join(', ')}` : undefined
 }
