@@ -105,10 +105,15 @@ export class Checked extends Marked {
   }
 }
 
-const isHeaderText: OptionCheck = (value) =>
-  typeof value === 'string' && /^[\u0020-\u007E]+$/.test(value)
-    ? undefined
-    : 'must be a string of printable ASCII characters'
+/** Many parsers of challenges misread an escape: for them a quote ends the text, and a backslash is one. */
+const isHeaderText: OptionCheck = (value) => {
+  if (typeof value !== 'string' || !/^[\u0020-\u007E]+$/.test(value)) {
+    return 'must be a string of printable ASCII characters'
+  }
+  return /["\\]/.test(value)
+    ? 'must have no quotes and no backslashes: many clients misread them in a challenge'
+    : undefined
+}
 
 const isUrl: OptionCheck = (value) => isHeaderText(value) ?? isAbsoluteUrl(value)
 
