@@ -44,6 +44,7 @@ const OTHER_MODULES: Readonly<Record<string, string>> = {
   '@portcullis/express/request':
     "Declares `request.auth` for TypeScript: `import '@portcullis/express/request'`. It exports nothing.",
   '@portcullis/express/routes': ROUTES,
+  '@portcullis/fastify/routes': ROUTES,
   '@portcullis/koa/routes': ROUTES,
   '@portcullis/hono/routes': ROUTES,
 }

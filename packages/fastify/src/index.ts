@@ -16,9 +16,11 @@ import {
   hasPassed,
   isAtOnce,
 } from '@portcullis/core/adapter'
+import { guardMark, requiredBy } from '@portcullis/kit/routes'
 import fastifyPlugin from 'fastify-plugin'
 
-import type { Hook, Plugin, Reply, Request, Scope } from './instance.ts'
+import { markGuard } from './guard-marks.ts'
+import type { Hook, Plugin, Reply, Request, Scope, ScopeHook } from './instance.ts'
 import { checkRegistration, failBoot, isOnRegister, isScope, misuse } from './registration.ts'
 import { isOfRoute, isOpen, uncover } from './route.ts'
 
@@ -92,7 +94,7 @@ export function authenticate(
       }
       checkRegistration(scope, registration)
       decorateOnce(scope, property)
-      scope.addHook('onRequest', (request, reply, done) => {
+      const onRequest: ScopeHook = (request, reply, done) => {
         if (!isOpen(request)) return check(request, reply, done)
         uncover(request, property)
         guardNotFound(reply, async () => {
@@ -101,17 +103,20 @@ export function authenticate(
         })
         done()
         return undefined
-      })
+      }
+      scope.addHook('onRequest', markGuard(onRequest, guardMark(guard.optional)))
       // `reply.callNotFound()` from a route outside of this scope can lead to the not-found handler of this scope. Of all hooks
       // Fastify then runs only these.
-      scope.addHook('preHandler', (request, reply, done) => {
+      const preHandler: ScopeHook = (request, reply, done) => {
         if (hasPassed(request, guard) || isOfRoute(request)) {
           uncover(request, property)
           done()
           return undefined
         }
         return check(request, reply, done)
-      })
+      }
+      // In a list of routes it proves no more than that bad tokens are refused, which the other hook has done.
+      scope.addHook('preHandler', markGuard(preHandler, guardMark(true)))
     },
     { name: '@portcullis/fastify', fastify: '4.x || 5.x' },
   )
@@ -143,7 +148,7 @@ async function settled(answer: unknown, request: Request, reply: Reply): Promise
  */
 export function authorize(...requirements: [Requirement, ...Requirement[]]): Hook {
   checkRequirementList('authorize', requirements)
-  return async (request, reply) => {
+  const hook: Hook = async (request, reply) => {
     if (isScope(request)) {
       // Mistake `authorize(...) is a hook and no plugin`: In Fastify: `addHook('onRequest', authorize(...))`, or `{ onRequest:
       // authorize(...) }` of a route.
@@ -159,6 +164,7 @@ export function authorize(...requirements: [Requirement, ...Requirement[]]): Hoo
       return refuse(error, request, reply)
     }
   }
+  return markGuard(hook, { requirements: requiredBy(requirements) })
 }
 
 /**

@@ -22,15 +22,19 @@ export type Hook<FastifyRequest extends Request = Request> = (
   reply: Reply,
 ) => Promise<unknown>
 
+/** A hook of a scope, which calls `done`, or returns a promise. */
+export type ScopeHook<FastifyRequest extends Request = Request> = (
+  request: FastifyRequest,
+  reply: Reply,
+  done: (error?: Error) => void,
+) => unknown
+
 /** The part of a Fastify instance that is used. */
 export interface Scope<FastifyRequest extends Request = Request> {
   hasDecorator(name: symbol): boolean
   decorate(name: symbol, value: unknown): unknown
   decorateRequest(name: string, value: { getter(this: Request): Auth }): unknown
-  addHook(
-    name: 'onRequest' | 'preHandler',
-    hook: (request: FastifyRequest, reply: Reply, done: (error?: Error) => void) => unknown,
-  ): unknown
+  addHook(name: 'onRequest' | 'preHandler', hook: ScopeHook<FastifyRequest>): unknown
   register(plugin: () => Promise<void>): unknown
   get(
     path: string,

@@ -7,6 +7,7 @@ import * as events from '@portcullis/events'
 import * as express from '@portcullis/express'
 import * as expressRoutes from '@portcullis/express/routes'
 import * as fastify from '@portcullis/fastify'
+import * as fastifyRoutes from '@portcullis/fastify/routes'
 import * as hono from '@portcullis/hono'
 import * as honoRoutes from '@portcullis/hono/routes'
 import * as introspection from '@portcullis/introspection'
@@ -21,6 +22,7 @@ import * as providers from '@portcullis/providers'
 import * as redis from '@portcullis/redis'
 import * as testing from '@portcullis/testing'
 import framework from 'express'
+import createFastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 
@@ -40,6 +42,7 @@ export const ENTRIES: Readonly<Record<string, object>> = {
   express,
   'express/routes': expressRoutes,
   fastify,
+  'fastify/routes': fastifyRoutes,
   hono,
   'hono/routes': honoRoutes,
   introspection,
@@ -198,6 +201,10 @@ const challenged = new Response('', {
   headers: { 'www-authenticate': 'Bearer realm="api"' },
 })
 
+const fastifyApp = createFastify()
+const notedApp = createFastify()
+fastifyRoutes.noteRoutes(notedApp)
+
 export const ROWS: readonly Row[] = [
   row('core acr', core.acr, [arg('gold', 'text')]),
   row('core authenticatedWithin', core.authenticatedWithin, [
@@ -322,6 +329,8 @@ export const ROWS: readonly Row[] = [
   row('express/routes describeRoutes', expressRoutes.describeRoutes, [arg(framework())]),
   row('hono/routes describeRoutes', honoRoutes.describeRoutes, [arg(new Hono())]),
   row('koa/routes describeRoutes', koaRoutes.describeRoutes, [arg(new Koa())]),
+  row('fastify/routes noteRoutes', fastifyRoutes.noteRoutes, [arg(fastifyApp)]),
+  row('fastify/routes describeRoutes', fastifyRoutes.describeRoutes, [arg(notedApp)]),
   row('nest serveMetadata', nest.serveMetadata, [arg(metadata)]),
   row('nest CurrentAuth', nest.CurrentAuth, [options({ optional: true })]),
   row('nest Requires', nest.Requires, [arg(need)]),

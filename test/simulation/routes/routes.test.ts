@@ -3,11 +3,14 @@ import { createTestIssuer } from '@portcullis/testing'
 import express from 'express'
 import express4 from 'express4'
 import fc from 'fast-check'
+import fastify from 'fastify'
+import fastify4 from 'fastify4'
 import { describe, expect, test } from 'vitest'
 
 import { MODEL_LIMIT, modelRuns } from '../../model-runs.ts'
 import { type Built, check, noFigures } from './claim.ts'
 import { buildExpress } from './express.ts'
+import { buildFastify, FASTIFY_PATHS, FASTIFY_WORDS } from './fastify.ts'
 import { buildHono, HONO_PATHS, HONO_WORDS } from './hono.ts'
 import { buildKoa } from './koa.ts'
 import { asked, type Tree, treesOf } from './tree.ts'
@@ -29,6 +32,16 @@ const frameworks: readonly [string, fc.Arbitrary<Tree>, (tree: Tree) => Promise<
     (tree) => buildExpress(express4 as unknown as typeof express, true, tree, verifier),
   ],
   ['Koa', treesOf(), (tree) => buildKoa(tree, verifier)],
+  [
+    'Fastify 5',
+    treesOf(FASTIFY_WORDS, FASTIFY_PATHS),
+    (tree) => buildFastify(fastify, false, tree, verifier),
+  ],
+  [
+    'Fastify 4',
+    treesOf(FASTIFY_WORDS, FASTIFY_PATHS),
+    (tree) => buildFastify(fastify4 as unknown as typeof fastify, true, tree, verifier),
+  ],
   ['Hono', treesOf(HONO_WORDS, HONO_PATHS), (tree) => buildHono(tree, verifier)],
 ]
 

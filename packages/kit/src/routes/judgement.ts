@@ -34,8 +34,8 @@ export interface Candidate {
   readonly path: string
   readonly handler: string
   readonly steps: readonly Step[]
-  /** A route has an entry. A function that may only hand on has one where a stranger reaches it and no `before` names it. */
-  readonly kind: 'route' | 'function' | 'application'
+  /** A route has an entry. A function that may only hand on has one where a stranger reaches it and no `before` names it. Of what is `unknown` nobody knows what is ahead. */
+  readonly kind: 'route' | 'function' | 'application' | 'unknown'
 }
 
 interface Judgement {
@@ -64,15 +64,15 @@ export function routeListOf(candidates: readonly Candidate[], isComplete: boolea
 
 function routeOf({ method, path, handler, kind }: Candidate, judgement: Judgement): Route {
   const { state, requirements, before } = judgement
-  // It may have guards of its own.
-  const isUnseen = kind === 'application' && state === 'none'
+  // An application may have guards of its own.
+  const isUnseen = kind === 'unknown' || (kind === 'application' && state === 'none')
   return {
     method,
     path,
     handler,
     state: isUnseen ? 'unseen' : state,
-    requirements,
-    before: before.map((step) => ({ name: step.name, path: step.path })),
+    requirements: isUnseen ? [] : requirements,
+    before: (isUnseen ? [] : before).map((step) => ({ name: step.name, path: step.path })),
   }
 }
 

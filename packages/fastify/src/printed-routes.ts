@@ -1,0 +1,31 @@
+// Reads the tree that `printRoutes()` makes: the one list of all routes that Fastify has.
+
+export interface PrintedRoute {
+  readonly method: string
+  readonly path: string
+}
+
+/** @returns Without `HEAD` where there is `GET`. `isWhole` is `false` if a line could not be read. */
+export function printedRoutes(tree: string): {
+  readonly routes: readonly PrintedRoute[]
+  readonly isWhole: boolean
+} {
+  const labels: string[] = []
+  const routes: PrintedRoute[] = []
+  let isWhole = true
+  for (const line of tree.split('\n').filter((each) => each !== '')) {
+    const [, indent, label, listed] =
+      /^((?:[│ ] {3})*)[├└]── (.*?)(?: \(([A-Z-]+(?:, [A-Z-]+)*)\)(?: \{.*\})?)?$/.exec(line) ?? []
+    if (indent === undefined || label === undefined) {
+      isWhole &&= line === '(empty tree)'
+      continue
+    }
+    labels.splice(indent.length / 4, Infinity, label)
+    const methods = listed?.split(', ') ?? []
+    const path = labels.join('')
+    for (const method of methods) {
+      if (method !== 'HEAD' || !methods.includes('GET')) routes.push({ method, path })
+    }
+  }
+  return { routes, isWhole }
+}
