@@ -5,6 +5,7 @@ export {
   type ChallengeResponse,
   type ExpectedChallenge,
 } from './challenges/assert-challenge.ts'
+export { assertGuarded, type AssertGuardedOptions } from './routes/assert-guarded.ts'
 export { type BadToken } from './tokens/bad-token.ts'
 export { manualClock, type Clock, type ManualClock } from './clock.ts'
 export { type BadProof } from './dpop/bad-proof.ts'
@@ -43,3 +44,10 @@ export {
   type VerdictReports,
 } from './verdict-reports.ts'
 export { tokenService } from './token-service.ts'
+export type {
+  FunctionBefore,
+  Route,
+  RouteList,
+  RouteRequirement,
+  RouteState,
+} from '@portcullis/kit/routes'

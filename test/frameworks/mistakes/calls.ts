@@ -378,6 +378,10 @@ export const ROWS: readonly Row[] = [
     arg({ issuer: name, clientId: 'a', clientSecret: 'b', origins: [] }),
   ]),
   row('testing assertChallenge', testing.assertChallenge, [arg(challenged), options({})]),
+  row('testing assertGuarded', testing.assertGuarded, [
+    arg({ routes: [], isComplete: true }),
+    options({ open: [] }),
+  ]),
   row('testing manualClock', testing.manualClock, [arg(5, 'undefined', 'number', 'missing')]),
   row('testing dpopClient', testing.dpopClient, [options({})]),
   row('testing eventTransmitter', testing.eventTransmitter, [arg(issuer), arg({ audience: 'a' })]),

@@ -33,6 +33,8 @@ export interface Requirement {
   readonly claim?: string | undefined
   /** Other requirements that must all be met instead of this one. The refusal is that of the first one that is not met. */
   readonly parts?: readonly Requirement[] | undefined
+  /** Other requirements of which one is enough, for whoever describes routes. It decides nothing. */
+  readonly alternatives?: readonly Requirement[] | undefined
   /** Says what a token lacks, in a sentence for developers without values of claims: `detail` of the refusal. Read as an own member. */
   readonly explain?: ((auth: Auth) => NonNullable<AuthErrorOptions['detail']>) | undefined
   /**

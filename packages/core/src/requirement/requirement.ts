@@ -57,6 +57,7 @@ export function anyScope(...given: [scopes: string]): Requirement {
     reason: 'scope',
     description: `any scope of ${scopes}`,
     scope: joinedScopes([scopes]),
+    alternatives: wanted.map((each) => scope(each)),
     explain: (auth) => explainScopes(auth, wanted, `any scope of ${scopes}`),
     isMetBy: (auth) => wanted.some((each) => scopesOf(auth).has(each)),
   }
@@ -193,6 +194,7 @@ export function any(...requirements: readonly Requirement[]): Requirement {
         requirements.flatMap((each) => own(each, 'explain')?.(auth) ?? []),
       ),
     ...stepUpOfAny(requirements.map(stepUpOf)),
+    alternatives: requirements,
     async isMetBy(auth, acceptance) {
       for (const requirement of requirements) {
         if ((await findUnmet(auth, [requirement], acceptance)) === undefined) return true

@@ -16,6 +16,7 @@ interface Requirement {
   readonly parts?: readonly Requirement[] | undefined
   readonly alternatives?: readonly Requirement[] | undefined
 }
+
 /** Of a guard, by its option `optional`. */
 export function guardMark(isOptional = false): GuardMark {
   return { guards: isOptional ? 'optional' : 'required', requirements: [] }
