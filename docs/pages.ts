@@ -28,14 +28,14 @@ export interface Page {
   readonly parent?: string
 }
 
-/** The paths of all Markdown documents of the repository. The SECURITY.md of core is made of that in the root by `pnpm build`. */
+/** The paths of all Markdown documents of the repository. Those of packages are made of the SECURITY.md in the root by `pnpm build`. */
 export function documentsOf(): readonly string[] {
   const paths = globSync(['**/*.md', '.changeset/**/*.md', '.github/**/*.md'], {
     cwd: root,
     exclude: (path) =>
       /(?:^|\/)(?:node_modules|coverage|\.reference|\.readme[^/]*)$|^docs\/site$/.test(path),
   })
-  return paths.filter((path) => path !== 'packages/core/SECURITY.md').toSorted()
+  return paths.filter((path) => !/^packages\/[a-z]+\/SECURITY\.md$/.test(path)).toSorted()
 }
 
 /** What is wrong with the list of sections, in words that say what to do. */

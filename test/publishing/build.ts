@@ -1,13 +1,14 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type GetModuleInfo, rollup } from '@rollup/wasm-node'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
-import { withoutLinks } from './documents.ts'
+import { inShort, withoutLinks } from './documents.ts'
 import { manifestPaths, undeclared } from './published.ts'
+import { sbomOf } from './sbom.ts'
 
 // Makes what is published: `pnpm build`, after the compiler. Of each package a file for each entry and one for what several entries have
 // in common, so that a process reads few files; the declarations likewise, by one run over all entries, so that a type is the same
@@ -38,9 +39,14 @@ const started = performance.now()
 const folders = manifestPaths.map((path) => join(root, dirname(path)))
 for (const folder of folders) rmSync(join(folder, 'dist'), { recursive: true, force: true })
 await Promise.all(folders.map(build))
-// What is promised is published with core.
+const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
 const promises = withoutLinks(readFileSync(join(root, 'SECURITY.md'), 'utf8'))
-writeFileSync(join(root, 'packages/core/SECURITY.md'), promises)
+for (const folder of folders) {
+  writeFileSync(join(folder, 'sbom.cdx.json'), sbomOf(folder, lockfile))
+  // What is promised is published with core; where to report, and what a release proves, with each.
+  const text = basename(folder) === 'core' ? promises : inShort(promises)
+  writeFileSync(join(folder, 'SECURITY.md'), text)
+}
 console.log(`packages/*/dist in ${((performance.now() - started) / 1000).toFixed(1)} s`)
 
 async function build(folder: string): Promise<void> {

@@ -29,6 +29,19 @@ export function withoutLinks(text: string): string {
   })
 }
 
+/** The sections of SECURITY.md that every package has. */
+const IN_EACH = ['Reporting', 'What a release proves']
+
+/** Of the whole SECURITY.md, what is published with each package beside core. */
+export function inShort(security: string): string {
+  const [, ...sections] = security.split(/^## /m)
+  const own = sections.filter((text) => IN_EACH.includes(text.slice(0, text.indexOf('\n'))))
+  if (own.length !== IN_EACH.length) throw new Error(`SECURITY.md lacks ${IN_EACH.join(' or ')}`)
+  const more = 'What is promised, and what is not, is in `SECURITY.md` of `@portcullis/core`.\n'
+  const texts = own.map((text) => `## ${text.trimEnd()}\n\n`)
+  return `# Security\n\n${texts.join('')}${more}`
+}
+
 /**
  * The text of a published document with a link for each name of one that is not, in place of links to another repository.
  *

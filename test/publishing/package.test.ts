@@ -64,13 +64,13 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/testing': ['jose'],
 }
 
-/** What is published beside the README, the CHANGELOG, the licence, SKILL.md and the code. Guides are read in the repository. */
+/** What is published beside the README, the CHANGELOG, the licence, SKILL.md, what a reviewer asks for, and the code. Guides are read in the repository. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   ...ofAdapters((folder) => (folder === 'nest' ? [] : ['MIGRATING.md'])),
   // For the browser, neither compiled nor bundled; and for editors.
   '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
   // Programs print places in the first two.
-  '@portcullis/core': ['ERRORS.md', 'OPERATING.md', 'SECURITY.md', 'pictures/alarms.svg'],
+  '@portcullis/core': ['ERRORS.md', 'OPERATING.md', 'pictures/alarms.svg'],
   '@portcullis/metrics': ['alerts.yml', 'dashboard.json'],
 }
 
@@ -164,7 +164,11 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
     license: 'MIT',
     sideEffects: false,
     engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
-    files: ['CHANGELOG.md', 'SKILL.md', ...(DOCUMENTS[manifest.name] ?? []), 'dist'],
+    files: [
+      ...['CHANGELOG.md', 'SKILL.md', 'SECURITY.md', 'sbom.cdx.json'],
+      ...(DOCUMENTS[manifest.name] ?? []),
+      'dist',
+    ],
     publishConfig: { access: 'public', provenance: true },
   })
   expect(manifest.private).toBeUndefined()

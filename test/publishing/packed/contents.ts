@@ -10,7 +10,7 @@ export function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
   if (failure !== undefined) return failure
   // test/publishing/package.test.ts lists the guides.
   const meant =
-    /^package\/(?:package\.json|[A-Z-]+\.md|LICENSE|serve\.schema\.json|alerts\.yml|dashboard\.json|pictures\/[a-z-]+\.svg|browser\/[a-z-]+\.(?:js|css|svg)|dist\/.*\.(?:js|d\.ts))$/
+    /^package\/(?:package\.json|[A-Z-]+\.md|LICENSE|sbom\.cdx\.json|serve\.schema\.json|alerts\.yml|dashboard\.json|pictures\/[a-z-]+\.svg|browser\/[a-z-]+\.(?:js|css|svg)|dist\/.*\.(?:js|d\.ts))$/
   const entries = [...outcome.stdout.matchAll(/ (\d+) [\d-]+ [\d:]+ (.+)$/gm)]
   const files = entries.map(([, , path = '']) => path)
   const octets = entries.reduce((sum, [, size]) => sum + Number(size), 0)
@@ -20,8 +20,13 @@ export function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
   if (stray.length > 0) return `stray files: ${stray.join(', ')}`
   const isProgram = files.includes('package/dist/main.js')
   const code = isProgram ? ['dist/main.js'] : ['dist/index.js', 'dist/index.d.ts']
-  const missing = ['README.md', 'SKILL.md', 'LICENSE', ...code].filter(
-    (file) => !files.includes(`package/${file}`),
-  )
+  const missing = [
+    'README.md',
+    'SKILL.md',
+    'LICENSE',
+    'SECURITY.md',
+    'sbom.cdx.json',
+    ...code,
+  ].filter((file) => !files.includes(`package/${file}`))
   return missing.length > 0 ? `missing files: ${missing.join(', ')}` : undefined
 }

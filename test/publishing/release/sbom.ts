@@ -1,18 +1,14 @@
-import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
-// What each package contains, as CycloneDX, in coverage/sbom: `pnpm release sbom`.
+import { manifestPaths } from '../published.ts'
 
-const own = process.env['npm_execpath']
-if (own === undefined) throw new Error('run this as: pnpm release sbom')
-const format = ['--sbom-format', 'cyclonedx', '--out', 'coverage/sbom/%s.cdx.json']
-const args = [
-  'sbom',
-  ...format,
-  '--prod',
-  '--split',
-  '--filter',
-  './packages/*',
-  '--filter',
-  '!@portcullis/kit',
-]
-process.exitCode = spawnSync(own, args, { stdio: 'inherit' }).status ?? 1
+// Puts what each package contains, as its tarball has it, beside each other into coverage/sbom: `pnpm release sbom`, after `pnpm build`.
+
+const into = join('coverage', 'sbom')
+mkdirSync(into, { recursive: true })
+for (const path of manifestPaths) {
+  const folder = dirname(path)
+  cpSync(join(folder, 'sbom.cdx.json'), join(into, `portcullis-${basename(folder)}.cdx.json`))
+}
+console.log(into)
