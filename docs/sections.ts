@@ -44,6 +44,7 @@ export const SECTIONS: readonly Section[] = [
       ['README.md', 'overview', 'Overview'],
       [EXAMPLES, 'examples', 'Examples by need'],
       ['packages/core/README.md', 'core', 'The verifier'],
+      ['packages/core/UPGRADING.md', 'upgrading', 'Upgrading from a candidate'],
     ],
   },
   {
