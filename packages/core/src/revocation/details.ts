@@ -10,7 +10,8 @@ export function revokedToken(claims: JsonObject): NumberedDetail {
     const issuer = iss === undefined ? 'has no iss' : `is from ${shown(iss)}`
     const isDated = typeof iat === 'number'
     const text = `the token, which ${issuer}${isDated ? '' : ' and has no iat'}, has been revoked`
-    return { text, numbers: isDated ? { iat } : {} }
+    const numbers: Readonly<Record<string, number>> = isDated ? { iat } : {}
+    return { text, numbers }
   }
 }
 
