@@ -11,6 +11,11 @@ const PROGRAMS: Programs = {
     does: 'shows what would be published, and publishes nothing',
   },
   publish: { file: 'release.ts', does: 'publishes the family; only the workflow release can' },
+  rehearse: {
+    file: '../rehearsal/rehearse.ts',
+    options: ['--conditions=@portcullis/source'],
+    does: 'publishes to a registry on this machine, and does what the READMEs say with it',
+  },
   sbom: { file: 'sbom.ts', does: 'what each package contains, as CycloneDX, in coverage/sbom' },
   version: { file: 'version.ts', does: 'writes the version of core into its source' },
   jsr: { file: 'jsr.ts', does: 'whether JSR would take the packages' },
@@ -29,5 +34,6 @@ const program = choose('release', PROGRAMS, name)
 if (typeof program === 'string') tell(program, name)
 else {
   const script = join(import.meta.dirname, program.file)
-  process.exitCode = run(process.execPath, [script, ...(program.flags ?? []), ...flags])
+  const { options = [], flags: own = [] } = program
+  process.exitCode = run(process.execPath, [...options, script, ...own, ...flags])
 }
