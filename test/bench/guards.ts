@@ -3,11 +3,11 @@ import { duplexPair } from 'node:stream'
 
 import * as http from './http-server.ts'
 import { beside, type Cost, mainThread, measure, median, type Task } from './measure.ts'
-import { planOf, report } from './report.ts'
+import { builtBeside, planOf, report } from './report.ts'
 import { createSetting, fastJwtCached } from './subjects.ts'
 import { printTable } from './table.ts'
 
-// What a guard adds to a request whose token was accepted before, in each framework: `pnpm bench guards`. The servers are real, and
+// What a guard adds to a request with one of 50 tokens that were accepted before, in each framework: `pnpm bench guards`. The servers are real, and
 // their sockets are in memory: the kernel, whose time differs by 10 us from run to run, takes no part.
 
 const PLAN = planOf(
@@ -17,7 +17,7 @@ const PLAN = planOf(
 
 const BODY = '{"ok":true}'
 const setting = await createSetting()
-const token = setting.signer.token(0)
+const tokens = setting.signer.tokens(50)
 const fast = fastJwtCached(setting)
 
 /** What a guard has to do, and no more: it reads the header, and asks fast-jwt, which remembers the token. */
@@ -67,8 +67,11 @@ function connect(server: Server): Task {
   server.keepAliveTimeout = 0
   const [client, socket] = duplexPair()
   server.emit('connection', socket)
-  const request = `GET / HTTP/1.1\r\nhost: api.test\r\nauthorization: Bearer ${token}\r\n\r\n`
+  const requests = tokens.map(
+    (token) => `GET / HTTP/1.1\r\nhost: api.test\r\nauthorization: Bearer ${token}\r\n\r\n`,
+  )
   let left = 0
+  const send = () => client.write(requests[left % requests.length])
   let finish: ((error?: Error) => void) | undefined
   client.on('data', (chunk: Buffer) => {
     const text = chunk.toString('latin1')
@@ -76,7 +79,7 @@ function connect(server: Server): Task {
     if (!text.endsWith(BODY)) return
     left -= 1
     if (left === 0) finish?.()
-    else client.write(request)
+    else send()
   })
   return (count) => async () => {
     left = count
@@ -85,7 +88,7 @@ function connect(server: Server): Task {
         if (error === undefined) resolve()
         else reject(error)
       }
-      client.write(request)
+      send()
     })
   }
 }
@@ -94,6 +97,7 @@ interface Measured {
   readonly framework: string
   readonly ours: number
   readonly fastJwt: number
+  readonly other: number
   /** Of the whole request, with the guard that does nothing. */
   readonly request: number
 }
@@ -104,13 +108,15 @@ const time = mainThread.isCpuTime ? 'main' : 'cpu'
 async function measureFramework(framework: string, start: Start): Promise<Measured> {
   const ours = await http.serve(framework, 'Portcullis', setting)
   const servers = [await start(() => undefined), ours, await start(verifyFast)]
+  const before = await builtBeside<typeof http>('http-server.js')
+  if (before !== undefined) servers.push(await before.serve(framework, 'Portcullis', setting))
   const costs = await measure(servers, connect, PLAN)
   for (const server of servers) server.close()
-  const [nothing = [], own, fastJwt] = costs.values()
+  const [nothing = [], own, fastJwt, other] = costs.values()
   const added = (rounds: readonly Cost[] | undefined) =>
     beside(rounds, nothing, (one, other) => one[time] - other[time])
   const request = median(nothing.map((cost) => cost[time]))
-  return { framework, ours: added(own), fastJwt: added(fastJwt), request }
+  return { framework, ours: added(own), fastJwt: added(fastJwt), other: added(other), request }
 }
 
 async function measureAll(): Promise<readonly Measured[]> {
@@ -130,6 +136,7 @@ await report(
         ['Microseconds', ({ framework }) => framework],
         ['our guard adds', ({ ours }) => ours],
         ["fast-jwt's cache adds", ({ fastJwt }) => fastJwt],
+        ['--beside adds', ({ other }) => other],
         ['the request without', ({ request }) => request, 1],
       ],
       results,

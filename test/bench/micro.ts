@@ -16,7 +16,7 @@ import {
   type Take,
   type Task,
 } from './measure.ts'
-import { flags, planOf, report } from './report.ts'
+import { builtBeside, flags, planOf, report } from './report.ts'
 import { ES256 } from './signature-kinds.ts'
 import * as subjects from './subjects.ts'
 import { printTable } from './table.ts'
@@ -71,7 +71,9 @@ const peers = [
   cached,
   ...(flags.check ? [] : others.map((factory) => factory(setting))),
 ]
-const verifiers = [minimal, ours, ...peers]
+const before = (await builtBeside<typeof subjects>('subjects.js'))?.portcullis(setting)
+const other = before === undefined ? [] : [{ ...before, name: 'Portcullis, --beside' }]
+const verifiers = [minimal, ours, ...other, ...peers]
 const all = [bare, ...verifiers]
 
 const turns = inputs.turnsThrough(tokens)
@@ -90,12 +92,12 @@ const few = (checked: readonly Subject[]) => (flags.check ? checked : all)
 /** Who is measured, and how. */
 const COLUMNS = {
   new: [[bare, selecting, ...verifiers], own(accepting)],
-  'at once': [few([bare, ours]), own(acceptingAtOnce)],
+  'at once': [few([minimal, ours]), own(acceptingAtOnce)],
   'ES256 at once': [[bareShorter, oursShorter], own(acceptingAtOnce)],
   repeated: [[awaited, ours, ...peers], accepting(sameString)],
-  guarded: [[bare, minimal, guard, ...Object.values(guards)], accepting(sameString)],
+  guarded: [[minimal, guard, ...Object.values(guards)], accepting(sameString)],
   'looked up': [[lookUp], accepting(sameString)],
-  forged: [few([bare, minimal, ours]), refusing(inTurn(inputs.forgeries(tokens)))],
+  forged: [few([minimal, ours]), refusing(inTurn(inputs.forgeries(tokens)))],
   other: [[minimal, ours], refusing(inTurn(inputs.otherAlgorithms(tokens)))],
   malformed: [verifiers, refusing(inTurn(inputs.malformations(tokens)))],
 } as const satisfies Record<string, readonly [readonly Subject[], (subject: Subject) => Task]>
@@ -118,21 +120,18 @@ function figuresOf(results: Results): Figures {
   const shorterRatio = ratio('ES256 at once', oursShorter, bareShorter, 'main')
   const least = (column: keyof Results) => Math.min(...peers.map((peer) => cost(column, peer)))
   return {
-    'new token / bare call': ratio('new', ours, bare),
     'new token / minimal verifier': ratio('new', ours, minimal),
-    'new tokens, 64 at once / bare call: wall': ratio('at once', ours, bare, 'wall'),
-    'new tokens, 64 at once / bare call: main thread': ratio('at once', ours, bare, 'main'),
+    'new tokens, 64 at once / minimal verifier: wall': ratio('at once', ours, minimal, 'wall'),
+    'new tokens, 64 at once / minimal verifier: main': ratio('at once', ours, minimal, 'main'),
     'ES256, 64 at once / bare call: main thread': shorterRatio,
     'new token / fastest peer': cost('new', ours) / least('new'),
-    'forged signature / bare call': ratio('forged', ours, bare, 'cpu'),
     'forged signature / minimal verifier': ratio('forged', ours, minimal, 'cpu'),
-    'token of another algorithm / bare call': cost('other', ours) / cost('new', bare),
     'token of another algorithm / minimal verifier': ratio('other', ours, minimal),
     'malformed token / cheapest peer': cost('malformed', ours) / least('malformed'),
     "fast-jwt's cache / repeated token": cost('repeated', cached) / cost('repeated', ours),
     'repeated token / minimal verifier': cost('repeated', ours) / cost('new', minimal),
     'repeated token in a guard / minimal verifier': ratio('guarded', guard, minimal),
-    'look-up among 100,000 revocations / bare call': cost('looked up', lookUp) / cost('new', bare),
+    'look-up among 100,000 revocations / minimal': cost('looked up', lookUp) / cost('new', minimal),
     'new token through byIssuer / new token': ratio('new', selecting, ours),
     ...Object.fromEntries(
       Object.entries(guards).map(([name, each]) => [
@@ -140,7 +139,8 @@ function figuresOf(results: Results): Figures {
         ratio('guarded', each, guard),
       ]),
     ),
-    'repeated token beyond a promise, µs': cost('repeated', ours) - cost('repeated', awaited),
+    'repeated token beyond a promise / minimal verifier':
+      (cost('repeated', ours) - cost('repeated', awaited)) / cost('new', minimal),
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
-import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
 import { describeLimit, type Figures, type Floor, FLOORS, isWithin } from './floors.ts'
@@ -10,11 +10,20 @@ import { markdownTable } from './table.ts'
 
 // What a bench says of its figures: beside their goals, with `--check` beside their floors, and with `--write` in README.md.
 
+const SWITCH = { type: 'boolean' } as const
+
 /** The flags that benches share. `--quick` shows whether a bench runs; its figures mean nothing. */
 export const flags = parseArgs({
-  options: { check: { type: 'boolean' }, quick: { type: 'boolean' }, write: { type: 'boolean' } },
+  options: { beside: { type: 'string' }, check: SWITCH, quick: SWITCH, write: SWITCH },
   strict: false,
 }).values
+
+/** A file of the benches in the clone that `--beside` names, as its own last bench has built it: with its own packages. */
+export async function builtBeside<Exports>(file: string): Promise<Exports | undefined> {
+  if (flags.beside === undefined) return undefined
+  const path = resolve(String(flags.beside), 'test', 'bench', 'built', file)
+  return (await import(pathToFileURL(path).href)) as Exports // of that file
+}
 
 /** How much is measured, by these flags. */
 export function planOf(whole: Plan, checked: Partial<Plan> = {}): Plan {
