@@ -10,7 +10,7 @@ const { byKey } = tokens
 
 type Changes = Partial<ProofOptions>
 
-export async function proofWith(changes: Changes = {}): Promise<string> {
+async function proofWith(changes: Changes = {}): Promise<string> {
   return await client.proof({ url: RESOURCE, token: byKey, ...changes })
 }
 

@@ -35,6 +35,9 @@ interface Manifest {
   readonly publishConfig?: { readonly bin?: Readonly<Record<string, string>> }
 }
 
+/** A comment that stands alone on its lines, with these. */
+const COMMENT = /^ *\/\*\*.*?\*\/\n/gms
+
 const started = performance.now()
 const folders = manifestPaths.map((path) => join(root, dirname(path)))
 for (const folder of folders) rmSync(join(folder, 'dist'), { recursive: true, force: true })
@@ -52,8 +55,9 @@ console.log(`packages/*/dist in ${((performance.now() - started) / 1000).toFixed
 async function build(folder: string): Promise<void> {
   const manifest = manifestOf(folder)
   const { modules, programs } = entriesOf(manifest)
-  await bundle(folder, [...modules, ...programs], manifest)
-  if (modules.length > 0) await declare(folder, modules)
+  const declarations = modules.length > 0 ? await declare(folder, modules) : ''
+  const entries = [...modules, ...programs]
+  await bundle(folder, { entries, manifest, declared: new Set(commentsIn(declarations)) })
 }
 
 function manifestOf(folder: string): Manifest {
@@ -76,11 +80,14 @@ function nameOf(file: string): string {
   return relative('dist', file).replace(/\.js$/, '')
 }
 
-async function bundle(
-  folder: string,
-  entries: readonly string[],
-  manifest: Manifest,
-): Promise<void> {
+interface Bundle {
+  readonly entries: readonly string[]
+  readonly manifest: Manifest
+  /** The comments of what is exported, each in one line. */
+  readonly declared: ReadonlySet<string>
+}
+
+async function bundle(folder: string, { entries, manifest, declared }: Bundle): Promise<void> {
   const input = entries.map((name) => join(folder, 'build', `${name}.js`))
   const building = await rollup({
     input,
@@ -90,9 +97,10 @@ async function bundle(
     plugins: [
       { name: 'kit', resolveId: (name) => inKit(name, 'js') },
       {
-        name: 'indents',
+        name: 'shorter',
         renderChunk(code) {
-          return withHalfIndents(code, this.parse(code))
+          const shorter = withoutRepeated(code, declared)
+          return withHalfIndents(shorter, this.parse(shorter))
         },
       },
     ],
@@ -118,6 +126,24 @@ async function bundle(
   const missing = undeclared(others, manifest)
   if (missing.length > 0)
     throw new Error(`${manifest.name} has no dependency ${missing.join(', ')}`)
+}
+
+/** What the declarations say beside it, which editors show, and what is in the tables of MISTAKES.md. */
+function withoutRepeated(code: string, declared: Bundle['declared']): string {
+  return code
+    .replaceAll(COMMENT, (comment) => (declared.has(inOneLine(comment)) ? '' : comment))
+    .replaceAll(/^ *\/\/ Mistake .*\n(?: *\/\/ .*\n)*/gm, '')
+}
+
+function commentsIn(code: string): readonly string[] {
+  return (code.match(COMMENT) ?? []).map(inOneLine)
+}
+
+function inOneLine(comment: string): string {
+  return comment
+    .replaceAll(/\n *\* ?/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 }
 
 /** The compiler indents by four spaces, which makes up a tenth of a package. Lines within a template are text. */
@@ -161,7 +187,8 @@ function isShared(module: string, infoOf: GetModuleInfo): boolean {
   return entries.length > 0 && new Set([...entries, ...later]).size > 1
 }
 
-async function declare(folder: string, entries: readonly string[]): Promise<void> {
+/** Answers all of them. */
+async function declare(folder: string, entries: readonly string[]): Promise<string> {
   const building = await rolldown({
     input: Object.fromEntries(entries.map((name) => [name, join(folder, 'build', `${name}.d.ts`)])),
     external: isExternal,
@@ -173,12 +200,13 @@ async function declare(folder: string, entries: readonly string[]): Promise<void
       { name: 'comments', renderChunk: onLinesOfTheirOwn },
     ],
   })
-  await building.write({
+  const { output } = await building.write({
     dir: join(folder, 'dist'),
     chunkFileNames: '[name].d.ts',
     codeSplitting: { groups: [{ name: SHARED, minShareCount: 2 }] },
   })
   await building.close()
+  return output.map((each) => (each.type === 'chunk' ? each.code : '')).join('\n')
 }
 
 /** Comments, which the plugin writes behind what stands before them: editors would show them there. */
