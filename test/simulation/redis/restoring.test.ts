@@ -126,7 +126,7 @@ describeWithRedis('a stream that is lost', () => {
     for (const token of revoked) await newcomer.comesTo('revoked', token)
     expect(await operate(server, load, saved)).toMatchObject({ code: 0 })
     expect(await newcomer.verdict(valid)).toBe('stale')
-    for (const each of fleet) expect(await each.verdict(valid)).toBe('accepted')
+    for (const each of fleet) await each.comesTo('accepted', valid)
     const { code, data } = await operate(server, finish.replace('N', '5'))
     expect({ code, data }).toMatchObject({
       code: 0,
@@ -205,7 +205,10 @@ describeWithRedis('a stream that is lost', () => {
     expect(await operate(server, load, printed)).toMatchObject({ code: 0 })
     await end()
     await restored(server)
-    expect(await operate(server, 'restore --finish --processes 3')).toMatchObject({ code: 0 })
+    // On a busy machine the look before may be out of date, and the operator is told to wait.
+    await until('ended', async () => {
+      return (await operate(server, 'restore --finish --processes 3')).code === 0
+    })
     await expectRevoked(server, acknowledged)
   })
 
