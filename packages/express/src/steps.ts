@@ -183,8 +183,8 @@ function isGuard(handler: Handler): boolean {
 
 /** Whether all requests of a chain meet a guard. What stands before it, or is for errors, may lead past it. */
 function isFirst(guard: Handler, handlers: readonly Handler[]): boolean {
-  const ahead = handlers.slice(0, handlers.indexOf(guard))
-  return handlers.includes(guard) && ahead.every(isGuard) && !handlers.some(isErrorHandler)
+  const earlier = handlers.slice(0, handlers.indexOf(guard))
+  return handlers.includes(guard) && earlier.every(isGuard) && !handlers.some(isErrorHandler)
 }
 
 function elsewhereOrMaybe(layer: Layer, route: RouteStack, target: Target): Reach {

@@ -29,6 +29,17 @@ const frameworks: [string, typeof express][] = [
   ['Express 4', express4 as unknown as typeof express],
 ]
 
+/** As `GET /path state`. */
+function listed(app: object): readonly string[] {
+  return describeRoutes(app).routes.map(({ method, path, state }) => `${method} ${path} ${state}`)
+}
+
+function routeOf(app: object, path: string) {
+  const found = describeRoutes(app).routes.filter((each) => each.path === path)
+  expect(found).toHaveLength(1)
+  return found[0]
+}
+
 describe.each(frameworks)('%s', (_name, framework) => {
   type App = ReturnType<typeof express>
 
@@ -36,17 +47,6 @@ describe.each(frameworks)('%s', (_name, framework) => {
     const app = framework()
     build(app)
     return app
-  }
-
-  /** As `GET /path state`. */
-  function listed(app: object): readonly string[] {
-    return describeRoutes(app).routes.map(({ method, path, state }) => `${method} ${path} ${state}`)
-  }
-
-  function routeOf(app: object, path: string) {
-    const found = describeRoutes(app).routes.filter((each) => each.path === path)
-    expect(found).toHaveLength(1)
-    return found[0]
   }
 
   async function stranger(app: App, path: string, method: 'get' | 'post' | 'head' = 'get') {
@@ -246,7 +246,8 @@ describe.each(frameworks)('%s', (_name, framework) => {
         (app) =>
           app
             .use((q, s, next) => {
-              q.query['guarded'] === undefined ? next() : guard(q, s, next)
+              if (q.query['guarded'] === undefined) next()
+              else guard(q, s, next)
             })
             .get('/a', handler),
         '/a',

@@ -49,10 +49,10 @@ const noted = new WeakMap<object, Noted[]>()
  * @throws TypeError for anything else than an application of Fastify.
  */
 export function noteRoutes(app: object): void {
-  const { addHook } = checkApp('noteRoutes', app)
+  const noting = checkApp('noteRoutes', app)
   const routes: Noted[] = []
   noted.set(app, routes)
-  addHook.call(app, 'onRoute', function note(options) {
+  noting.addHook('onRoute', function note(options) {
     const { method, url } = options
     routes.push({ methods: [method].flat(), paths: pathsOf(url, options), scope: this, options })
   })
@@ -75,7 +75,8 @@ function pathsOf(url: string, options: RouteOptions): readonly string[] {
  * @throws TypeError for anything else than an application of Fastify, and without `noteRoutes`.
  */
 export function describeRoutes(app: object): RouteList {
-  const { printRoutes, supportedMethods = [] } = checkApp('describeRoutes', app)
+  const checked = checkApp('describeRoutes', app)
+  const { supportedMethods = [] } = checked
   const routes = noted.get(app)
   if (routes === undefined) {
     // Mistake `describeRoutes: call noteRoutes(app) before any route is added`: Fastify tells of a route when it is added, and not
@@ -86,9 +87,10 @@ export function describeRoutes(app: object): RouteList {
   const candidates = seen.flatMap((route) =>
     route.paths.flatMap((path) => candidatesOf(route, path, supportedMethods)),
   )
-  const { routes: printed, isWhole } = printedRoutes(printRoutes.call(app))
-  const unknown = missing(printed, routes).map((each): Candidate => ({
-    ...each,
+  const { routes: printed, isWhole } = printedRoutes(checked.printRoutes())
+  const unknown = missing(printed, routes).map(({ method, path }): Candidate => ({
+    method,
+    path,
     key: {},
     handler: '',
     steps: [],
@@ -130,8 +132,8 @@ function candidatesOf(
   const name = typeof handler === 'function' ? handler.name : ''
   const hooks = hooksOf(scope)
   const steps = HOOKS.flatMap((hook) => [
-    ...(hooks?.[hook] ?? []).map((each) => stepOf(each, hook, scope)),
-    ...[options[hook] ?? []].flat().map((each) => stepOf(each as object, hook, options)),
+    ...stepsOf(hooks?.[hook], hook, scope),
+    ...stepsOf(options[hook], hook, options),
   ])
   // `config: { auth: false }` makes our guards hand on.
   const isOpened = isOpen({
@@ -148,9 +150,12 @@ function candidatesOf(
   }))
 }
 
-function stepOf(hook: object, path: HookName, chain: object): Step {
-  const name = typeof hook === 'function' ? hook.name : ''
-  return { name, path, key: hook, mark: guardMarkOf(hook), runs: 'always', chain }
+/** Of one hook, a list of them, or none. */
+function stepsOf(hooks: unknown, path: HookName, chain: object): readonly Step[] {
+  const list: readonly unknown[] = [hooks ?? []].flat()
+  return list
+    .filter((each) => typeof each === 'function')
+    .map((key) => ({ name: key.name, path, key, mark: guardMarkOf(key), runs: 'always', chain }))
 }
 
 interface Place {

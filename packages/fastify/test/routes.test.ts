@@ -24,6 +24,18 @@ const frameworks: [string, typeof fastify][] = [
   ['Fastify 4', fastify4 as unknown as typeof fastify],
 ]
 
+function listed(app: object): readonly string[] {
+  return describeRoutes(app).routes.map(({ method, path, state }) => `${method} ${path} ${state}`)
+}
+
+async function stranger(
+  app: FastifyInstance,
+  url: string,
+  method: 'GET' | 'POST' | 'HEAD' = 'GET',
+) {
+  return (await app.inject({ method, url })).statusCode
+}
+
 describe.each(frameworks)('%s', (_name, framework) => {
   type Build = (app: FastifyInstance) => unknown
 
@@ -33,18 +45,6 @@ describe.each(frameworks)('%s', (_name, framework) => {
     await build(app)
     await app.ready()
     return app
-  }
-
-  function listed(app: object): readonly string[] {
-    return describeRoutes(app).routes.map(({ method, path, state }) => `${method} ${path} ${state}`)
-  }
-
-  async function stranger(
-    app: FastifyInstance,
-    url: string,
-    method: 'GET' | 'POST' | 'HEAD' = 'GET',
-  ) {
-    return (await app.inject({ method, url })).statusCode
   }
 
   describe('required is', () => {
@@ -222,7 +222,8 @@ describe.each(frameworks)('%s', (_name, framework) => {
     )
     expect(listed(app).slice(0, 2)).toEqual(['GET /p required', 'GET /p/ required'])
     // Fastify 4 does not say which methods there are.
-    if ('supportedMethods' in app) expect(listed(app).slice(2)).toEqual(['ALL /p/x required'])
+    const names = 'supportedMethods' in app ? ['ALL /p/x required'] : ['GET /p/x required']
+    expect(listed(app)).toEqual(expect.arrayContaining(names))
     expect(listed(app).some((each) => each.startsWith('HEAD'))).toBe(false)
   })
 

@@ -88,8 +88,12 @@ function isEntry(value: unknown): value is Entry {
 function pathsOfHono(app: object): readonly unknown[] {
   const { constructor } = lastPrototype(app)
   return [{}, { strict: false }].map((options) =>
-    Reflect.get(Reflect.construct(constructor, [options]) as object, 'getPath'),
+    ownGetPath(Reflect.construct(constructor, [options]) as object),
   )
+}
+
+function ownGetPath(app: object): unknown {
+  return Reflect.get(app, 'getPath')
 }
 
 /** Of the class that all others extend: one of the user's may want other arguments. */

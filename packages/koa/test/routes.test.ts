@@ -1,4 +1,4 @@
-import Router, { type RouterOptions } from '@koa/router'
+import { Router, type RouterOptions } from '@koa/router'
 import { createVerifier, scope } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import Koa, { type Middleware } from 'koa'
@@ -29,6 +29,20 @@ const frameworks: [string, () => Koa][] = [
   ['Koa 2', () => new Koa2() as unknown as Koa],
 ]
 
+function listed(app: object): readonly string[] {
+  return describeRoutes(app).routes.map(({ method, path, state }) => `${method} ${path} ${state}`)
+}
+
+async function stranger(app: Koa, path: string, method: 'get' | 'post' | 'head' = 'get') {
+  return (await request(app.callback())[method](path)).status
+}
+
+const routerOf = (build: (router: Router) => unknown, options?: RouterOptions): Router => {
+  const router = new Router(options)
+  build(router)
+  return router
+}
+
 describe.each(frameworks)('%s', (_name, createApp) => {
   function appOf(...middleware: readonly (Middleware | Router)[]): Koa {
     const app = createApp()
@@ -36,20 +50,6 @@ describe.each(frameworks)('%s', (_name, createApp) => {
     for (const each of middleware)
       app.use(typeof each === 'function' ? each : (each.routes() as Middleware))
     return app
-  }
-
-  function listed(app: object): readonly string[] {
-    return describeRoutes(app).routes.map(({ method, path, state }) => `${method} ${path} ${state}`)
-  }
-
-  async function stranger(app: Koa, path: string, method: 'get' | 'post' | 'head' = 'get') {
-    return (await request(app.callback())[method](path)).status
-  }
-
-  const routerOf = (build: (router: Router) => unknown, options?: RouterOptions): Router => {
-    const router = new Router(options)
-    build(router)
-    return router
   }
 
   describe('required is', () => {
@@ -194,9 +194,9 @@ describe.each(frameworks)('%s', (_name, createApp) => {
         [
           routerOf((r) =>
             r
-              .all('/a', (ctx, next) =>
-                ctx.query['x'] === '' ? guard(ctx as never, next) : next(),
-              )
+              .all('/a', async (ctx, next) => {
+                await (ctx.query['x'] === '' ? guard(ctx as never, next) : next())
+              })
               .get('/a', handler),
           ),
         ],

@@ -52,11 +52,10 @@ function refutes({ routes }: RouteList, { handlers, acted }: Trace): readonly st
 
 /** The handlers that ran, have no entry and are named before no guard. One within an application has no entry of its own. */
 function missing({ routes, isComplete }: RouteList, { handlers }: Trace): readonly string[] {
-  const named = routes.flatMap(({ handler, before }) => [
-    handler,
-    ...before.map(({ name }) => name),
-  ])
-  return isComplete ? handlers.filter((name) => !named.includes(name)) : []
+  const named = new Set(
+    routes.flatMap(({ handler, before }) => [handler, ...before.map(({ name }) => name)]),
+  )
+  return isComplete ? handlers.filter((name) => !named.has(name)) : []
 }
 
 export async function check(

@@ -142,6 +142,8 @@ export async function buildExpress(
       await server.send(request)
       return trace
     },
-    close: server.close,
+    close: async () => {
+      await server.close()
+    },
   }
 }

@@ -48,7 +48,7 @@ export async function buildFastify(
 
   type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
   function hookOf(word: Word): Hook {
-    if (word === 'requirement') return requirement as Hook
+    if (word === 'requirement') return requirement
     if (word !== 'answer') return named('next', () => async () => {})
     return named('answer', (name) => async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.url.length % 3 !== 0) return undefined

@@ -11,14 +11,22 @@ import type { Item, Tree, Word } from './tree.ts'
 
 /** What it has of the words. */
 export const HONO_WORDS: readonly Word[] = [
-  ...(['guard', 'guard', 'guard', 'next', 'next', 'optional', 'optional'] as const),
-  ...(['requirement', 'answer', 'hide', 'skip', 'leave'] as const),
+  'guard',
+  'guard',
+  'guard',
+  'next',
+  'next',
+  'optional',
+  'optional',
+  'requirement',
+  'answer',
+  'hide',
+  'skip',
+  'leave',
 ]
 
-export const HONO_PATHS = [
-  ...['/', '/*', '/a', '/A', '/a/', '/b', '/a/*', '/a/b', '/a/b/*', '/a/b/c', '/:p', '/a/:p'],
-  ...['/:p/b', '/a/:p?', '/a/:p{.+}', '/a*', '*'],
-]
+export const HONO_PATHS =
+  '/ /* /a /A /a/ /b /a/* /a/b /a/b/* /a/b/c /:p /a/:p /:p/b /a/:p? /a/:p{.+} /a* *'.split(' ')
 
 export async function buildHono(tree: Tree, verifier: Verifier): Promise<Built> {
   let trace: { handlers: string[]; acted: string[] } = { handlers: [], acted: [] }

@@ -1,4 +1,4 @@
-import Router from '@koa/router'
+import { Router } from '@koa/router'
 import { scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize } from '@portcullis/koa'
 import { describeRoutes } from '@portcullis/koa/routes'
@@ -42,7 +42,7 @@ export async function buildKoa(tree: Tree, verifier: Verifier): Promise<Built> {
     requirement: () => requirement,
     hide: () =>
       named('hide', () => async (ctx: Context, next: Next) => {
-        await guard(ctx as never, next)
+        await guard(ctx, next)
       }),
     next: handOn('next'),
     leave: handOn('leave'),
@@ -129,7 +129,7 @@ export async function buildKoa(tree: Tree, verifier: Verifier): Promise<Built> {
         routerOf({ ...tree, items: [each, ...tree.items.slice(-3)] }, false).routes() as never,
       )
   }
-  const server = await serve(app.callback())
+  const server = await serve(app.callback() as never)
   return {
     list: describeRoutes(app),
     async ask(request): Promise<Trace> {
@@ -137,6 +137,8 @@ export async function buildKoa(tree: Tree, verifier: Verifier): Promise<Built> {
       await server.send(request)
       return trace
     },
-    close: server.close,
+    close: async () => {
+      await server.close()
+    },
   }
 }
