@@ -22,19 +22,15 @@ export type Hook<FastifyRequest extends Request = Request> = (
   reply: Reply,
 ) => Promise<unknown>
 
-/** A hook of a scope, which calls `done`, or returns a promise. */
-export type ScopeHook<FastifyRequest extends Request = Request> = (
-  request: FastifyRequest,
-  reply: Reply,
-  done: (error?: Error) => void,
-) => unknown
-
 /** The part of a Fastify instance that is used. */
 export interface Scope<FastifyRequest extends Request = Request> {
   hasDecorator(name: symbol): boolean
   decorate(name: symbol, value: unknown): unknown
   decorateRequest(name: string, value: { getter(this: Request): Auth }): unknown
-  addHook(name: 'onRequest' | 'preHandler', hook: ScopeHook<FastifyRequest>): unknown
+  addHook(
+    name: 'onRequest' | 'preHandler',
+    hook: (request: FastifyRequest, reply: Reply, done: (error?: Error) => void) => unknown,
+  ): unknown
   register(plugin: () => Promise<void>): unknown
   get(
     path: string,
@@ -48,3 +44,6 @@ export type Plugin<FastifyRequest extends Request = Request> = (
   scope: Scope<FastifyRequest>,
   registration?: object,
 ) => Promise<void>
+
+/** A hook of a scope, which calls `done`, or returns a promise. */
+export type ScopeHook = Parameters<Scope['addHook']>[1]
