@@ -108,15 +108,15 @@ const time = mainThread.isCpuTime ? 'main' : 'cpu'
 async function measureFramework(framework: string, start: Start): Promise<Measured> {
   const ours = await http.serve(framework, 'Portcullis', setting)
   const servers = [await start(() => undefined), ours, await start(verifyFast)]
-  const before = await builtBeside<typeof http>('http-server.js')
-  if (before !== undefined) servers.push(await before.serve(framework, 'Portcullis', setting))
+  const clone = await builtBeside<typeof http>('http-server.js')
+  if (clone !== undefined) servers.push(await clone.serve(framework, 'Portcullis', setting))
   const costs = await measure(servers, connect, PLAN)
   for (const server of servers) server.close()
-  const [nothing = [], own, fastJwt, other] = costs.values()
+  const [nothing = [], own, fastJwt, before] = costs.values()
   const added = (rounds: readonly Cost[] | undefined) =>
     beside(rounds, nothing, (one, other) => one[time] - other[time])
   const request = median(nothing.map((cost) => cost[time]))
-  return { framework, ours: added(own), fastJwt: added(fastJwt), other: added(other), request }
+  return { framework, ours: added(own), fastJwt: added(fastJwt), other: added(before), request }
 }
 
 async function measureAll(): Promise<readonly Measured[]> {

@@ -33,6 +33,7 @@ import {
   isStillTrusted,
   type VerifiedToken,
 } from '../../src/verifier/verified-tokens.ts'
+import type { VerifierOptions } from '../../src/verifier/verifier-options.ts'
 
 interface Signer {
   readonly kid: string
