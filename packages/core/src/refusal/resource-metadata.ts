@@ -1,7 +1,10 @@
+import { isJsonObject } from '@portcullis/kit/json'
 import {
   checkArgument,
   checkOptions,
   isAbsoluteUrl,
+  isBoolean,
+  isFunction,
   isLoopback,
   isText,
   isTextList,
@@ -24,6 +27,10 @@ export interface ProtectedResource {
   name?: string | undefined
   /** URL of documentation for developers. */
   documentation?: string | undefined
+  /** Further members by their names in RFC 9728: `{ dpop_bound_access_tokens_required: true, 'resource_name#fr': 'Comptes' }`. */
+  members?: Readonly<Record<string, boolean | string | readonly string[]>> | undefined
+  /** Signs the document: returns a JWT of these members, which becomes `signed_metadata`. */
+  sign?: ((document: Readonly<Record<string, unknown>>) => string) | undefined
 }
 
 /** Metadata of a protected resource, and where they belong. */
@@ -53,26 +60,33 @@ export function protectedResourceMetadata(options: ProtectedResource): Protected
     scopes: isScopeList,
     name: isText,
     documentation: isText,
+    members: isMembers,
+    sign: isFunction,
   })
-  const { resource, authorizationServers, scopes, name, documentation } = ownMembers(options)
+  const { resource, authorizationServers, scopes, name, documentation, members, sign } =
+    ownMembers(options)
   if (resource === undefined) {
     // Mistake `protectedResourceMetadata: resource must be stated`: Give the URL of your API.
     throw new TypeError('protectedResourceMetadata: resource must be stated')
   }
   const { origin, pathname, search } = new URL(resource)
   const path = `${WELL_KNOWN}${pathname === '/' ? '' : pathname}`
+  const document = {
+    ...members,
+    resource,
+    authorization_servers: authorizationServers,
+    scopes_supported: scopes,
+    bearer_methods_supported: ['header'],
+    resource_name: name,
+    resource_documentation: documentation,
+  }
+  const signed = sign?.(document)
+  if (sign) checkArgument('protectedResourceMetadata', 'what sign returns', isText(signed))
   return {
     url: `${origin}${path}${search}`,
     path,
     scopes: scopes === undefined ? undefined : [...scopes],
-    body: JSON.stringify({
-      resource,
-      authorization_servers: authorizationServers,
-      scopes_supported: scopes,
-      bearer_methods_supported: ['header'],
-      resource_name: name,
-      resource_documentation: documentation,
-    }),
+    body: JSON.stringify({ ...document, signed_metadata: signed }),
   }
 }
 
@@ -89,6 +103,26 @@ const isScopeList: OptionCheck = (value) =>
   ((value as readonly unknown[]).every((each) => isScope(each) && !each.includes(' '))
     ? undefined
     : 'must be a list of scopes')
+
+/** By their names, whose ends say what they are. RFC 9728 sections 2 and 2.1 */
+const MEMBERS: readonly (readonly [RegExp, OptionCheck])[] = [
+  [/^(?:tls_client_certificate_bound_access_tokens|dpop_bound_access_tokens_required)$/, isBoolean],
+  [/^(?:authorization_details_types|(?:dpop|resource)_signing_alg_values)_supported$/, isTextList],
+  [
+    /^(?:jwks_uri|resource_(?:name|documentation)#[\w-]+|resource_(?:policy|tos)_uri(?:#[\w-]+)?)$/,
+    isText,
+  ],
+]
+
+const isMembers: OptionCheck = (value) => {
+  if (!isJsonObject(value)) return 'must be an object'
+  const complaints = Object.entries(value).map(([name, each]) => {
+    const check = MEMBERS.find(([names]) => names.test(name))?.[1]
+    const complaint = check ? check(each) : 'is none of RFC 9728, or has an option of its own'
+    return complaint && `must be right: ${JSON.stringify(name)} ${complaint}`
+  })
+  return complaints.find((each) => each !== undefined)
+}
 
 const isResource: OptionCheck = (value) => {
   const complaint = 'must be an https URL without a fragment, and without a user name or a password'

@@ -20,6 +20,64 @@ test('the document has the members of RFC 9728, and no other', () => {
   })
 })
 
+test('further members are those of RFC 9728, which say what they may be', () => {
+  const members = {
+    dpop_bound_access_tokens_required: true,
+    dpop_signing_alg_values_supported: ['ES256'],
+    tls_client_certificate_bound_access_tokens: true,
+    authorization_details_types_supported: ['payment'],
+    resource_signing_alg_values_supported: ['PS256'],
+    jwks_uri: 'https://api.test/jwks',
+    resource_policy_uri: 'https://api.test/policy',
+    'resource_tos_uri#de': 'https://api.test/agb',
+    'resource_name#fr-CH': 'Emplacements',
+    'resource_documentation#ja': 'https://api.test/ja',
+  }
+  const { body } = protectedResourceMetadata({ resource: 'https://api.test', members })
+  expect(JSON.parse(body)).toEqual({
+    ...members,
+    resource: 'https://api.test',
+    bearer_methods_supported: ['header'],
+  })
+})
+
+test('what a function of the user signs is in the document, which it gets without it', () => {
+  const signed: unknown[] = []
+  const { body } = protectedResourceMetadata({
+    resource: 'https://api.test',
+    name: 'Locations',
+    sign: (document) => {
+      signed.push(document)
+      return 'a.b.c'
+    },
+  })
+  const said = {
+    resource: 'https://api.test',
+    bearer_methods_supported: ['header'],
+    resource_name: 'Locations',
+  }
+  expect(signed).toMatchObject([said])
+  expect(JSON.parse(body)).toEqual({ ...said, signed_metadata: 'a.b.c' })
+})
+
+test.each<[title: string, options: object, complaint: string]>([
+  ['a list', { members: ['a'] }, 'members must be an object'],
+  ['a misspelt one', { members: { dpop_required: true } }, '"dpop_required" is none of RFC 9728'],
+  ['one with an option', { members: { resource: 'https://b.test' } }, '"resource" is none'],
+  [
+    'a text for a truth',
+    { members: { dpop_bound_access_tokens_required: 'true' } },
+    'true or false',
+  ],
+  ['a text for a list', { members: { dpop_signing_alg_values_supported: 'ES256' } }, 'a list'],
+  ['a list for a text', { members: { jwks_uri: ['https://a.test'] } }, 'must be a string'],
+  ['a signature that is a promise', { sign: async () => 'a.b.c' }, 'what sign returns must be'],
+])('%s among the members is a mistake', (_title, options, complaint) => {
+  expect(() => protectedResourceMetadata({ resource: 'https://api.test', ...options })).toThrow(
+    complaint,
+  )
+})
+
 test('what is not stated is left out', () => {
   const { body } = protectedResourceMetadata({ resource: 'https://api.test' })
   expect(JSON.parse(body)).toEqual({

@@ -15,7 +15,6 @@ import {
   localKeys,
   remoteKeys,
   type Verifier,
-  type VerifierOptions,
   type VerifyMessage,
 } from '../../src/index.ts'
 import { readKeyDocument } from '../../src/keys/key-document.ts'
