@@ -49,6 +49,12 @@ export interface ProbeCase {
 /** Where no API should read a token. */
 export type Place = 'other schemes' | '?access_token=' | 'access_token in a form'
 
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+export function takesBody(method: string): boolean {
+  return WITH_BODY.has(method)
+}
+
 export interface NamedToken {
   readonly name: string
   readonly token: string

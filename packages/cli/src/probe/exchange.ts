@@ -4,8 +4,7 @@ import { request as httpsRequest } from 'node:https'
 import { CommandError, errorCode, EXIT } from '../surroundings/exit-code.ts'
 import { withinSeconds } from '../surroundings/interruption.ts'
 import type { Context } from '../surroundings/terminal.ts'
-import type { ProbeCase } from './cases.ts'
-import { takesBody } from './methods.ts'
+import { type ProbeCase, takesBody } from './cases.ts'
 
 // Sends one request of a probe with `node:http`, and reads the answer up to a limit.
 

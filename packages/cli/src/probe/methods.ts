@@ -3,12 +3,6 @@ import type { Answer, NoAnswer } from './exchange.ts'
 
 // Judges what an API answers to HEAD and OPTIONS without a right token: by the status, since HEAD has no body.
 
-const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
-
-export function takesBody(method: string): boolean {
-  return WITH_BODY.has(method)
-}
-
 const NOT_SERVED: ReadonlySet<number> = new Set([404, 405, 501])
 
 export function aboutHead({ status }: Answer): Said | undefined {

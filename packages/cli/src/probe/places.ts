@@ -1,5 +1,4 @@
-import { ofHeaders, type Place, type ProbeCase } from './cases.ts'
-import { takesBody } from './methods.ts'
+import { ofHeaders, type Place, type ProbeCase, takesBody } from './cases.ts'
 
 // Requests without a token that an API has to read: none, one at a place where none may be, and other methods.
 
