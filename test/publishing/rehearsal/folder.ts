@@ -23,7 +23,7 @@ export interface Application extends AsyncDisposable {
 const PORTS = pathToFileURL(join(import.meta.dirname, 'ports.ts')).href
 
 /** A line of a README as the package manager of the folder has it: installing, a program that was installed, or Node. */
-export function wordsOf(line: string, manager: Manager): string[] {
+function wordsOf(line: string, manager: Manager): string[] {
   const { add, addForDevelopment } = manager
   const [first = '', second, ...rest] = line.split(' ')
   if (first === 'npm' && second === 'install') {

@@ -12,7 +12,7 @@ export interface Size {
 }
 
 /** What is compared, by its row in the first table of the README. What has no name here is for another framework. */
-export const COMPARED: Readonly<Record<string, string>> = {
+const COMPARED: Readonly<Record<string, string>> = {
   Portcullis: '@portcullis/core @portcullis/express',
   'express-oauth2-jwt-bearer': 'express-oauth2-jwt-bearer',
   'express-jwt, jwks-rsa': 'express-jwt jwks-rsa',

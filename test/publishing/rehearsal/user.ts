@@ -7,7 +7,7 @@ import type { Registry } from './registry.ts'
 // Users of a registry: each has a home of their own, so that no setting and no cache of whoever rehearses has a part in it.
 
 /** Where everything comes from that is not ours. */
-export function otherRegistry(): string {
+function otherRegistry(): string {
   return execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
 }
 

@@ -73,7 +73,7 @@ export function audiencesOf(
 }
 
 /** See {@link Internals.issuer}. */
-export function onlyIssuerOf(verifier: { readonly verify: object }): Internals['issuer'] {
+export function onlyIssuerOf(verifier: { readonly verify: object }): string | null | undefined {
   const internal = findInternals(verifier)
   return internal && own(internal, 'issuer')
 }
