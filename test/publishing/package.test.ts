@@ -165,7 +165,10 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
     sideEffects: false,
     engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
     files: [
-      ...['CHANGELOG.md', 'SKILL.md', 'SECURITY.md', 'sbom.cdx.json'],
+      'CHANGELOG.md',
+      'SKILL.md',
+      'SECURITY.md',
+      'sbom.cdx.json',
       ...(DOCUMENTS[manifest.name] ?? []),
       'dist',
     ],

@@ -69,7 +69,7 @@ export function isErrorHandler({ length }: Handler): boolean {
 }
 
 /** Where a layer of `use` is. Several where a list was given, `undefined` where it cannot be read. */
-export function prefixesOf({ slash, rawPath, regexp }: Layer): readonly (string | undefined)[] {
+function prefixesOf({ slash, rawPath, regexp }: Layer): readonly (string | undefined)[] {
   if (slash === true || regexp?.fast_slash === true) return ['/']
   if (regexp !== undefined) return [prefixIn(regexp)]
   return [rawPath].flat().map((each) => (typeof each === 'string' ? each : undefined))

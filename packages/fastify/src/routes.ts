@@ -131,10 +131,9 @@ function candidatesOf(
   const listed = methods.filter((each) => each !== 'HEAD' || !methods.includes('GET'))
   const name = typeof handler === 'function' ? handler.name : ''
   const hooks = hooksOf(scope)
-  const steps = HOOKS.flatMap((hook) => [
-    ...stepsOf(hooks?.[hook], hook, scope),
-    ...stepsOf(options[hook], hook, options),
-  ])
+  const steps = HOOKS.flatMap((hook) =>
+    stepsOf(hooks?.[hook], hook, scope).concat(stepsOf(options[hook], hook, options)),
+  )
   // `config: { auth: false }` makes our guards hand on.
   const isOpened = isOpen({
     routeOptions: { config: Object.assign({ url: path }, options.config) },

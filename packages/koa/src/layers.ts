@@ -76,7 +76,7 @@ export function shownPath(layer: Layer): string {
   return prefix === undefined ? String(layer.path) : `${prefix === '/' ? '' : prefix}/*`
 }
 
-export function targetOf(layer: Layer): Target {
+function targetOf(layer: Layer): Target {
   const { path, opts } = layer
   const prefix = layer.methods.length === 0 ? prefixOf(layer) : undefined
   const text = prefix ?? (opts.pathAsRegExp === true ? undefined : path)

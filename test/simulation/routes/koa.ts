@@ -129,7 +129,10 @@ export async function buildKoa(tree: Tree, verifier: Verifier): Promise<Built> {
         routerOf({ ...tree, items: [each, ...tree.items.slice(-3)] }, false).routes() as never,
       )
   }
-  const server = await serve(app.callback() as never)
+  const answer = app.callback()
+  const server = await serve((request, response) => {
+    void answer(request, response)
+  })
   return {
     list: describeRoutes(app),
     async ask(request): Promise<Trace> {

@@ -15,7 +15,7 @@ export type Word =
   | 'swallow'
   | 'hide'
 
-export interface Use {
+interface Use {
   readonly kind: 'use'
   readonly path: string | undefined
   readonly words: readonly Word[]
@@ -30,13 +30,13 @@ export interface RouteItem {
   readonly handler: 'answer' | 'next' | 'none'
 }
 
-export interface Mount {
+interface Mount {
   readonly kind: 'router' | 'application'
   readonly path: string
   readonly tree: Tree
 }
 
-export interface Param {
+interface Param {
   readonly kind: 'param'
   readonly word: 'next' | 'answer' | 'skip'
 }
@@ -64,7 +64,7 @@ const PATHS = [
   '/a/*w',
 ]
 
-export const WORDS: readonly Word[] = [
+const WORDS: readonly Word[] = [
   ...(['guard', 'guard', 'guard', 'next', 'next', 'next', 'optional', 'optional'] as const),
   ...(['requirement', 'answer', 'rewrite', 'leave', 'skip', 'swallow', 'hide'] as const),
 ]

@@ -12,7 +12,7 @@ const guarded: Route = {
 }
 
 function listOf(...routes: readonly Partial<Route>[]): RouteList {
-  return { routes: routes.map((each) => ({ ...guarded, ...each })), isComplete: true }
+  return { routes: routes.map((each) => Object.assign({}, guarded, each)), isComplete: true }
 }
 
 const parser = { name: 'jsonParser', path: '/' }
