@@ -66,8 +66,9 @@ function routesOf(list: unknown): readonly Route[] {
       ? Reflect.get(list, 'routes')
       : undefined
   if (Array.isArray(routes) && routes.every(isRoute)) return routes
-  // Mistake `assertGuarded: the first argument must be a list of routes`: Give what `describeRoutes(app)` of an adapter returned.
-  throw new TypeError('assertGuarded: the first argument must be a list of routes')
+  throw new TypeError(
+    'assertGuarded: the first argument must be a list of routes, as describeRoutes(app) of an adapter returns',
+  )
 }
 
 function isRoute(value: unknown): value is Route {
