@@ -78,6 +78,16 @@ test('a Worker makes its guard of the bindings of its first request, and keeps i
   expect(own.requests().map(({ endpoint }) => endpoint)).toEqual(['keys'])
 })
 
+test.each(all.filter(({ listed }) => listed !== undefined))(
+  'the routes of an application of $folder are guarded, or named as open',
+  async ({ listed }) => {
+    await listed?.(verifier, '/health')
+    await expect(async () => {
+      await listed?.(verifier, '/healthz')
+    }).rejects.toThrow(/GET \/healthz/)
+  },
+)
+
 describe.each(all)('an application of $folder', ({ plain }) => {
   const call = serving(async () => await plain(verifier))
 

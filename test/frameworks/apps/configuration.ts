@@ -16,6 +16,8 @@ export interface Applications {
   readonly plain: (verifier: Verifier) => Served | Promise<Served>
   /** What it says of schemas and, where there is middleware for that, of CORS. */
   readonly typed: (configuration: Configuration) => Served | Promise<Served>
+  /** What it says of routes that are open. @throws Error for one that is open without being named. */
+  readonly listed?: (verifier: Verifier, health: string) => void | Promise<void>
 }
 
 export type Configuration = Pick<VerifierOptions, 'keys' | 'issuer' | 'audience'>

@@ -1,6 +1,8 @@
 import { refusalOf } from '@portcullis/client/oauth'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth } from '@portcullis/express'
+import { describeRoutes } from '@portcullis/express/routes'
+import { assertGuarded } from '@portcullis/testing'
 import cors from 'cors'
 import express from 'express'
 import { z } from 'zod'
@@ -69,7 +71,23 @@ function createTypedApp({ keys, issuer, audience }: Configuration): express.Expr
   return app
 }
 
+function checkRoutes(verifier: Verifier, health: string): void {
+  const app = express()
+  app.use(function logger(_request, _response, next) {
+    next()
+  })
+  app.get(health, (_request, response) => {
+    response.json({})
+  })
+  app.use(authenticate(verifier))
+  app.get('/places', (request, response) => {
+    response.json({ readBy: getAuth(request).claims.sub })
+  })
+  assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+}
+
 export const applications: Applications = {
+  listed: checkRoutes,
   plain: createApp,
   typed: (configuration) => createTypedApp(configuration).set('env', 'test'),
 }

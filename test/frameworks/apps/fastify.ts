@@ -4,6 +4,8 @@ import cors from '@fastify/cors'
 import { refusalOf } from '@portcullis/client/oauth'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth } from '@portcullis/fastify'
+import { describeRoutes, noteRoutes } from '@portcullis/fastify/routes'
+import { assertGuarded } from '@portcullis/testing'
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { z } from 'zod'
 
@@ -70,7 +72,21 @@ async function createTypedApp({ keys, issuer, audience }: Configuration): Promis
   return app
 }
 
+async function checkRoutes(verifier: Verifier, health: string): Promise<void> {
+  const app = fastify()
+  noteRoutes(app) // directly behind fastify(), before any route
+  app.addHook('onRequest', async function logger() {})
+  app.get(health, async () => ({}))
+  app.register(async (places) => {
+    await places.register(authenticate(verifier))
+    places.get('/places', async (request) => ({ readBy: request.auth.claims.sub }))
+  })
+  await app.ready()
+  assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+}
+
 export const applications: Applications = {
+  listed: checkRoutes,
   plain: async (verifier) => await listenerOf(createApp(verifier)),
   typed: async (configuration) => await listenerOf(await createTypedApp(configuration)),
 }

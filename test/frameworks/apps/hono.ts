@@ -1,6 +1,8 @@
 import { refusalOf } from '@portcullis/client/oauth'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, type AuthVariables } from '@portcullis/hono'
+import { describeRoutes } from '@portcullis/hono/routes'
+import { assertGuarded } from '@portcullis/testing'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { z } from 'zod'
@@ -49,7 +51,19 @@ function createTypedApp({ keys, issuer, audience }: Configuration): Hono {
   return app
 }
 
+function checkRoutes(verifier: Verifier, health: string): void {
+  const app = new Hono<{ Variables: AuthVariables }>()
+  app.use(async function logger(_c, next) {
+    await next()
+  })
+  app.get(health, (c) => c.json({}))
+  app.use(authenticate(verifier))
+  app.get('/places', (c) => c.json({ readBy: c.var.auth.claims.sub }))
+  assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+}
+
 export const applications: Applications = {
+  listed: checkRoutes,
   plain: createApp,
   typed: createTypedApp,
 }

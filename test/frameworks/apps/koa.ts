@@ -3,6 +3,8 @@ import { Router } from '@koa/router'
 import { refusalOf } from '@portcullis/client/oauth'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth, type AuthState } from '@portcullis/koa'
+import { describeRoutes } from '@portcullis/koa/routes'
+import { assertGuarded } from '@portcullis/testing'
 import Koa from 'koa'
 import { z } from 'zod'
 
@@ -82,7 +84,27 @@ function createTypedApp({ keys, issuer, audience }: Configuration): Koa {
   return app
 }
 
+function checkRoutes(verifier: Verifier, health: string): void {
+  const app = new Koa()
+  app.use(async function logger(_ctx, next) {
+    await next()
+  })
+  const open = new Router({ sensitive: true })
+  open.get(health, (ctx) => {
+    ctx.body = {}
+  })
+  const places = new Router<AuthState>({ sensitive: true })
+  places.get('/places', (ctx) => {
+    ctx.body = { readBy: ctx.state.auth.claims.sub }
+  })
+  app.use(open.routes())
+  app.use(authenticate(verifier))
+  app.use(places.routes())
+  assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+}
+
 export const applications: Applications = {
+  listed: checkRoutes,
   plain: (verifier) => createApp(verifier).callback(),
   typed: (configuration) => createTypedApp(configuration).callback(),
 }
