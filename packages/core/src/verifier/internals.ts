@@ -72,13 +72,13 @@ export function audiencesOf(
   return verifiers.flatMap((each) => findInternals(each)?.audiences ?? [])
 }
 
-/** See {@link Internals.issuer}. */
+/** The one issuer of all tokens of a verifier, or `null` for whoever has its keys. `undefined` where there are several, or nobody knows. */
 export function onlyIssuerOf(verifier: { readonly verify: object }): string | null | undefined {
   const internal = findInternals(verifier)
   return internal && own(internal, 'issuer')
 }
 
-/** See {@link Internals.decidedByTenants}. */
+/** Claims that the tenants of a verifier decide, so that a requirement of one is never met. */
 export function decidedByTenantsOf(verifier: { readonly verify: object }): readonly string[] {
   const internal = findInternals(verifier)
   return (internal && own(internal, 'decidedByTenants')) ?? []
