@@ -13,8 +13,9 @@ export const isAudience: OptionCheck = (value) => {
       ? undefined
       : 'must be a string, a list of strings, or { clientIds, scope, issuer }'
   }
-  const { clientIds, scope, issuer = 'any', ...others } = ownMembers(value)
-  const parts = [isTextList(clientIds), isScope(scope), isText(issuer)]
+  const { clientIds, scope, issuer, ...others } = ownMembers(value)
+  const ofIssuer = issuer === undefined ? undefined : isText(issuer)
+  const parts = [isTextList(clientIds), isScope(scope), ofIssuer]
   const isWhole = parts.every((each) => each === undefined)
   return isWhole && Object.keys(others).length === 0
     ? undefined

@@ -37,7 +37,8 @@ export function complaintOf(verifier: Verifier<unknown>, profile: Profile): stri
   const internal = findInternals(verifier)
   const complaint = internal && own(internal, 'complaintUnder')
   if (complaint) return complaint(profile)
-  return own(verifier, 'profiles')?.includes(profile.name)
+  const stated: unknown = own(verifier, 'profiles')
+  return Array.isArray(stated) && stated.includes(profile.name)
     ? undefined
     : `the verifier must state profiles: ['${profile.name}'], since nothing else is known of it`
 }

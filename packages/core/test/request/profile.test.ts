@@ -142,6 +142,15 @@ test('nothing of this is a mistake without the profile, and an inherited stateme
   expect(() => checkGuardOptions(inheriting, { profile: 'fapi2', dpop })).toThrow(UNKNOWN)
 })
 
+test.each([
+  ['a text that has it within', 'not-fapi2'],
+  ['no list', 1],
+  ['null', null],
+])('a verifier of the user that states %s keeps nothing', (_title, profiles) => {
+  const careless = Object.assign(stubVerifier(), { profiles }) as Verifier
+  expect(() => checkGuardOptions(careless, { profile: 'fapi2', dpop })).toThrow(UNKNOWN)
+})
+
 test.each<[title: string, options: object, complaint: string]>([
   ['another profile', { profile: 'fapi1' }, 'authenticate: profile must be one of fapi2'],
   ['nothing that proves a binding', {}, 'profile fapi2: dpop or mutualTls must be stated'],
