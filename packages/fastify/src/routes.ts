@@ -1,8 +1,16 @@
-import { type Candidate, type RouteList, routeListOf, type Step } from '@portcullis/kit/routes'
+import {
+  type Candidate,
+  FASTIFY_HOOKS,
+  type FastifyHook,
+  hooksOf,
+  missingRoutes,
+  printedRoutes,
+  type RouteList,
+  routeListOf,
+  type Step,
+} from '@portcullis/kit/routes'
 
 import { guardMarkOf } from './guard-marks.ts'
-import { type HookName, HOOKS, hooksOf } from './hooks.ts'
-import { printedRoutes } from './printed-routes.ts'
 import { isScope } from './registration.ts'
 import { isOpen } from './route.ts'
 
@@ -17,7 +25,7 @@ export type {
 } from '@portcullis/kit/routes'
 
 /** What Fastify hands to `onRoute`. */
-interface RouteOptions extends Partial<Record<HookName, unknown>> {
+interface RouteOptions extends Partial<Record<FastifyHook, unknown>> {
   readonly method: string | readonly string[]
   readonly url: string
   readonly prefix?: string
@@ -88,7 +96,10 @@ export function describeRoutes(app: object): RouteList {
     route.paths.flatMap((path) => candidatesOf(route, path, supportedMethods)),
   )
   const { routes: printed, isWhole } = printedRoutes(checked.printRoutes())
-  const unknown = missing(printed, routes).map(({ method, path }): Candidate => ({
+  const known = routes.flatMap(({ methods, paths }) =>
+    paths.flatMap((path) => methods.map((method) => ({ method, path }))),
+  )
+  const unknown = missingRoutes(printed, known).map(({ method, path }): Candidate => ({
     method,
     path,
     key: {},
@@ -117,7 +128,7 @@ function isHeadOfGet({ methods, paths, scope, options }: Noted, all: readonly No
       each.scope === scope &&
       each.options.handler === options.handler &&
       each.options.config === options.config &&
-      HOOKS.every((hook) => each.options[hook] === options[hook]),
+      FASTIFY_HOOKS.every((hook) => each.options[hook] === options[hook]),
   )
 }
 
@@ -131,7 +142,7 @@ function candidatesOf(
   const listed = methods.filter((each) => each !== 'HEAD' || !methods.includes('GET'))
   const name = typeof handler === 'function' ? handler.name : ''
   const hooks = hooksOf(scope)
-  const steps = HOOKS.flatMap((hook) =>
+  const steps = FASTIFY_HOOKS.flatMap((hook) =>
     stepsOf(hooks?.[hook], hook, scope).concat(stepsOf(options[hook], hook, options)),
   )
   // `config: { auth: false }` makes our guards hand on.
@@ -150,34 +161,9 @@ function candidatesOf(
 }
 
 /** Of one hook, a list of them, or none. */
-function stepsOf(hooks: unknown, path: HookName, chain: object): readonly Step[] {
+function stepsOf(hooks: unknown, path: FastifyHook, chain: object): readonly Step[] {
   const list: readonly unknown[] = [hooks ?? []].flat()
   return list
     .filter((each) => typeof each === 'function')
     .map((key) => ({ name: key.name, path, key, mark: guardMarkOf(key), runs: 'always', chain }))
-}
-
-interface Place {
-  readonly method: string
-  readonly path: string
-}
-
-/** The routes that Fastify prints and nobody has noted, as often as they are missing. */
-function missing(printed: readonly Place[], routes: readonly Noted[]): readonly Place[] {
-  const known = routes.flatMap(({ methods, paths }) =>
-    paths.flatMap((path) => methods.map((method) => keyOf({ method, path }))),
-  )
-  return printed.filter((each) => {
-    const at = known.indexOf(keyOf(each))
-    if (at !== -1) known.splice(at, 1)
-    return at === -1
-  })
-}
-
-/** Fastify may print a path in small letters, and without a slash at its end. */
-function keyOf({ method, path }: Place): string {
-  return `${method} ${path
-    .toLowerCase()
-    .replaceAll(/\/+/g, '/')
-    .replace(/(?<=.)\/$/, '')}`
 }

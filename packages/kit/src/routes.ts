@@ -1,5 +1,6 @@
 // What a list of an application's routes is made of. Each adapter reads its framework, and what is proven is decided here.
 
+export { FASTIFY_HOOKS, type FastifyHook, hooksOf } from './routes/fastify-hooks.ts'
 export { guardMark, type GuardMark, requiredBy } from './routes/guard-mark.ts'
 export { type Candidate, routeListOf, type Step } from './routes/judgement.ts'
 export {
@@ -12,6 +13,7 @@ export {
   segmentsOf,
   type Target,
 } from './routes/path.ts'
+export { missingRoutes, printedRoutes } from './routes/printed-routes.ts'
 export type {
   FunctionBefore,
   Route,

@@ -1,12 +1,14 @@
 // Reads the hooks of a scope, which Fastify runs ahead of the handlers of its routes.
 
 /** In the order in which they run. */
-export const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const
+export const FASTIFY_HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const
 
-export type HookName = (typeof HOOKS)[number]
+export type FastifyHook = (typeof FASTIFY_HOOKS)[number]
 
 /** Fastify keeps them at the scope, with those of the scopes around it. `undefined` where it does not. */
-export function hooksOf(scope: object): Readonly<Record<HookName, readonly object[]>> | undefined {
+export function hooksOf(
+  scope: object,
+): Readonly<Record<FastifyHook, readonly object[]>> | undefined {
   const symbol = symbolsOf(scope).find(({ description }) => description === 'fastify.hooks')
   const hooks: unknown = symbol === undefined ? undefined : Reflect.get(scope, symbol)
   return isHooks(hooks) ? hooks : undefined
@@ -19,9 +21,9 @@ function symbolsOf(scope: object): readonly symbol[] {
   return parent === null ? own : [...own, ...symbolsOf(parent)]
 }
 
-function isHooks(value: unknown): value is Readonly<Record<HookName, readonly object[]>> {
+function isHooks(value: unknown): value is Readonly<Record<FastifyHook, readonly object[]>> {
   if (typeof value !== 'object' || value === null) return false
-  return HOOKS.every((name) => {
+  return FASTIFY_HOOKS.every((name) => {
     const list: unknown = Reflect.get(value, name)
     return Array.isArray(list) && list.every((each) => typeof each === 'function')
   })

@@ -1,4 +1,4 @@
-// Reads the tree that `printRoutes()` makes: the one list of all routes that Fastify has.
+// Reads the tree that `printRoutes()` of Fastify makes: the one list of all its routes.
 
 export interface PrintedRoute {
   readonly method: string
@@ -28,4 +28,25 @@ export function printedRoutes(tree: string): {
     }
   }
   return { routes, isWhole }
+}
+
+/** The routes that Fastify prints and that are not known, as often as they are missing. */
+export function missingRoutes(
+  printed: readonly PrintedRoute[],
+  known: readonly PrintedRoute[],
+): readonly PrintedRoute[] {
+  const keys = known.map(keyOf)
+  return printed.filter((each) => {
+    const at = keys.indexOf(keyOf(each))
+    if (at !== -1) keys.splice(at, 1)
+    return at === -1
+  })
+}
+
+/** Fastify may print a path in small letters, and without a slash at its end. */
+function keyOf({ method, path }: PrintedRoute): string {
+  return `${method} ${path
+    .toLowerCase()
+    .replaceAll(/\/+/g, '/')
+    .replace(/(?<=.)\/$/, '')}`
 }
