@@ -47,6 +47,7 @@ const OTHER_MODULES: Readonly<Record<string, string>> = {
   '@portcullis/fastify/routes': ROUTES,
   '@portcullis/koa/routes': ROUTES,
   '@portcullis/hono/routes': ROUTES,
+  '@portcullis/nest/routes': ROUTES,
 }
 
 /** @throws Error if a comment is wrong, such as a link in it that leads nowhere. */

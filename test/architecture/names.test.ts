@@ -21,6 +21,7 @@ const ONE_MEANING: Readonly<Record<string, readonly [packages: string, reason: s
   Middleware: ['express koa mcp nest', 'a function between the request and what handles it'],
   authenticate: ['express fastify hono koa', 'the guard, as the framework takes it'],
   authorize: ['express fastify hono koa', 'the check of a route, as the framework takes it'],
+  describeRoutes: ['express fastify hono koa nest', 'a list of routes: Nest is asked at its start'],
   serveMetadata: ['express fastify hono koa nest', 'the route of the metadata, of each framework'],
 }
 

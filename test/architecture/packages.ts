@@ -57,11 +57,16 @@ mcp           | @portcullis/core/adapter  | *
 mcp           | lru-cache                 | sessions
 metrics       | @opentelemetry/api        | spans
 metrics       | node:diagnostics_channel  | collecting health
-nest          | @nestjs/common            | decorators exception guard module
-nest          | @nestjs/core              | module
+nest          | @nestjs/common            | controller-routes decorators exception functions-of-nest guard module
+nest          | @nestjs/core              | controller-routes module routes
+nest          | @nestjs/core/guards/guards-context-creator.js | guard-steps
+nest          | @nestjs/core/middleware/middleware-module.js | functions-of-nest
+nest          | @nestjs/core/router/paths-explorer.js | controller-routes
+nest          | @nestjs/core/router/route-path-factory.js | controller-routes
+nest          | @nestjs/core/router/router-proxy.js | functions-of-nest
 nest          | @portcullis/core          | *
 nest          | @portcullis/core/adapter  | *
-nest          | reflect-metadata          | marks methods
+nest          | reflect-metadata          | express-platform marks methods
 providers     | @portcullis/core          | *
 redis         | @portcullis/core          | *
 redis         | @portcullis/core/verifier | *

@@ -7,9 +7,11 @@ import {
 import { authorizeRequest, findAuth, type Requirement, type Verifier } from '@portcullis/core'
 import { checkRequirementList } from '@portcullis/core/adapter'
 import { checkOptions, ownMembers } from '@portcullis/kit/options'
+import { requiredBy } from '@portcullis/kit/routes'
 
 import { callOf } from './context.ts'
 import { refuse } from './exception.ts'
+import { markGuard } from './guard-marks.ts'
 import { isAny } from './guard.ts'
 import { checkHandler, isOpened } from './handlers.ts'
 import {
@@ -71,7 +73,9 @@ function marking(decorator: string, mark: (target: object) => void): HandlerDeco
  */
 export function Requires(...requirements: [Requirement, ...Requirement[]]): HandlerDecorator {
   checkRequirementList('@Requires', requirements)
-  const guard = requirementGuard(requirements)
+  const guard = markGuard(requirementGuard(requirements), {
+    requirements: requiredBy(requirements),
+  })
   setRole(guard, 'requires')
   const addGuard = UseGuards(guard)
   return (target, name, descriptor) => {

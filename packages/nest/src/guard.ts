@@ -2,9 +2,11 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { authenticateRequest, type GuardOptions, type Verifier } from '@portcullis/core'
 import { checkGuardOptions, isAtOnce, propertySetter } from '@portcullis/core/adapter'
 import { checkArgument, hasMethods, type OptionCheck, ownMembers } from '@portcullis/kit/options'
+import { guardMark } from '@portcullis/kit/routes'
 
 import { callOf, headersOf } from './context.ts'
 import { refuse } from './exception.ts'
+import { markGuard } from './guard-marks.ts'
 import { isOpened, isOptionalFor } from './handlers.ts'
 import { setRole } from './marks.ts'
 import { oncePerOperation } from './operations.ts'
@@ -48,6 +50,7 @@ export class PortcullisGuard implements CanActivate {
     this.#required = checkGuardOptions(verifier, guard, 'nest')
     this.#optional = checkGuardOptions(verifier, { ...guard, optional: true }, 'nest')
     this.#show = propertySetter(this.#required.property ?? 'auth')
+    markGuard(this, guardMark(guard.optional))
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

@@ -1,3 +1,5 @@
+import { Module } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
 import * as client from '@portcullis/client'
 import * as oauth from '@portcullis/client/oauth'
 import * as core from '@portcullis/core'
@@ -18,6 +20,7 @@ import * as metrics from '@portcullis/metrics'
 import * as opentelemetry from '@portcullis/metrics/opentelemetry'
 import * as prometheus from '@portcullis/metrics/prometheus'
 import * as nest from '@portcullis/nest'
+import * as nestRoutes from '@portcullis/nest/routes'
 import * as providers from '@portcullis/providers'
 import * as redis from '@portcullis/redis'
 import * as testing from '@portcullis/testing'
@@ -53,6 +56,7 @@ export const ENTRIES: Readonly<Record<string, object>> = {
   'metrics/opentelemetry': opentelemetry,
   'metrics/prometheus': prometheus,
   nest,
+  'nest/routes': nestRoutes,
   providers,
   redis,
   testing,
@@ -204,6 +208,11 @@ const challenged = new Response('', {
 const fastifyApp = createFastify()
 const notedApp = createFastify()
 fastifyRoutes.noteRoutes(notedApp)
+class NestRoot {
+  readonly name = 'root'
+}
+Module({})(NestRoot)
+const nestApp = await NestFactory.create(NestRoot, { logger: false })
 
 export const ROWS: readonly Row[] = [
   row('core acr', core.acr, [arg('gold', 'text')]),
@@ -331,6 +340,7 @@ export const ROWS: readonly Row[] = [
   row('koa/routes describeRoutes', koaRoutes.describeRoutes, [arg(new Koa())]),
   row('fastify/routes noteRoutes', fastifyRoutes.noteRoutes, [arg(fastifyApp)]),
   row('fastify/routes describeRoutes', fastifyRoutes.describeRoutes, [arg(notedApp)]),
+  row('nest/routes describeRoutes', nestRoutes.describeRoutes, [arg(nestApp)]),
   row('nest serveMetadata', nest.serveMetadata, [arg(metadata)]),
   row('nest CurrentAuth', nest.CurrentAuth, [options({ optional: true })]),
   row('nest Requires', nest.Requires, [arg(need)]),

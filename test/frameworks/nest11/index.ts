@@ -25,3 +25,7 @@ for (const name of readdirSync(source)) {
 }
 
 export const adapter = (await import(join(copy, 'index.ts'))) as typeof import('@portcullis/nest')
+
+export const routes = (await import(
+  join(copy, 'routes.ts')
+)) as typeof import('@portcullis/nest/routes')

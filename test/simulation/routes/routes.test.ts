@@ -13,6 +13,7 @@ import { buildExpress } from './express.ts'
 import { buildFastify, FASTIFY_PATHS, FASTIFY_WORDS } from './fastify.ts'
 import { buildHono, HONO_PATHS, HONO_WORDS } from './hono.ts'
 import { buildKoa } from './koa.ts'
+import { buildNest, MAJORS, NEST_PATHS, NEST_WORDS } from './nest.ts'
 import { asked, type Tree, treesOf } from './tree.ts'
 
 // Random applications of each framework: no route that the list calls required answers a stranger, unless a function has acted that the
@@ -23,7 +24,9 @@ const TREES = 1_000
 const { verifierOptions } = await createTestIssuer()
 const verifier = createVerifier(verifierOptions)
 
-const frameworks: readonly [string, fc.Arbitrary<Tree>, (tree: Tree) => Promise<Built>][] = [
+type Row = [string, fc.Arbitrary<Tree>, (tree: Tree) => Promise<Built>]
+
+const frameworks: readonly Row[] = [
   ['Express 5', treesOf(), (tree) => buildExpress(express, false, tree, verifier)],
   [
     'Express 4',
@@ -43,6 +46,13 @@ const frameworks: readonly [string, fc.Arbitrary<Tree>, (tree: Tree) => Promise<
     (tree) => buildFastify(fastify4 as unknown as typeof fastify, true, tree, verifier),
   ],
   ['Hono', treesOf(HONO_WORDS, HONO_PATHS), (tree) => buildHono(tree, verifier)],
+  ...([12, 11] as const).flatMap((major) =>
+    ['Express', 'Fastify'].map((platform): Row => [
+      `Nest ${major} on ${platform}`,
+      treesOf(NEST_WORDS, NEST_PATHS),
+      (tree) => buildNest(MAJORS[major], platform === 'Fastify', tree, verifier),
+    ]),
+  ),
 ]
 
 describe.each(frameworks)('%s', (name, trees, build) => {

@@ -6,20 +6,29 @@ import type { Asked } from './tree.ts'
 
 // A server for one application, and what a stranger sends to it, one request after the other.
 
-export async function serve(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+export function connect(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return {
-    async send({ method, path }: Asked): Promise<void> {
+    send: async ({ method, path }: Asked): Promise<void> => {
       const sent = request({ port, host: '127.0.0.1', agent, method, path }).end()
       const [answer] = (await once(sent, 'response')) as [NodeJS.ReadableStream]
       answer.resume()
       await once(answer, 'end')
     },
-    async close(): Promise<void> {
+    close: (): void => {
       agent.destroy()
+    },
+  }
+}
+
+export async function serve(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { send, close } = connect((server.address() as AddressInfo).port)
+  return {
+    send,
+    async close(): Promise<void> {
+      close()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
