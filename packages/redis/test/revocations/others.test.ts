@@ -419,6 +419,27 @@ describe('of many streams', () => {
     expect(known).toEqual(['c', 'f'])
   })
 
+  test('whoever watches is told of what any of them revokes, also after what has lapsed was removed', async () => {
+    const clock = manualClock()
+    const others = createOthers(2, clock)
+    let told = 0
+    const end = others.subscribe(() => {
+      told += 1
+    })
+    const tells = async (id: string, jti: string, exp?: number) => {
+      const before = told
+      await others.take(identity(id), [{ id: '1-0', fields: tokenRecord(jti, exp) }])
+      return told > before
+    }
+    expect(await tells('x', 'a', clock.now() + 1)).toBe(true)
+    expect(await tells('y', 'b')).toBe(true)
+    await clock.advance(602)
+    expect([await tells('x', 'c'), revokes(others, 'c')]).toEqual([true, true])
+    end()
+    await clock.advance(602)
+    expect(await tells('x', 'd')).toBe(false)
+  })
+
   test('two that name each other have an end', async () => {
     const clock = manualClock()
     const [others, index] = [createOthers(1000, clock), localRevocations({ clock })]

@@ -78,4 +78,6 @@ test('whoever watches is told of what finds no room, and not of nothing', () => 
   expect(told).toBe(0)
   ours.take([token('a'), token('b')])
   expect(told).toBe(2)
+  ours.keep([token('c')])
+  expect(told).toBe(3)
 })

@@ -61,6 +61,8 @@ describe('what the stream has covers an entry', () => {
     ],
     ['all of the issuer', [before({}, 100)], before({ sub: 's' }, 100), true],
     ['a session of that name', [before({ sid: 's' }, 100)], before({ sub: 's' }, 100), false],
+    ['the same session', [before({ sid: 's' }, 100)], before({ sid: 's' }, 100), true],
+    ['another client', [before({ client_id: 'c' }, 100)], before({ client_id: 's' }, 100), false],
     ['the client', [before({ client_id: 's' }, 100)], before({ client_id: 's' }, 100), true],
     ['a time of zero', [before({}, 0)], before({}, 0), true],
     ['a time below zero, of zero', [before({}, -1)], before({}, 0), false],
