@@ -395,6 +395,30 @@ describe.each(frameworks)('%s', (_name, framework) => {
     })
   })
 
+  describe('nobody sees', () => {
+    test('an error handler that answers what a guard has refused', async () => {
+      const app = appWith((each) => each.use(guard).get('/a', handler))
+      app.use((_e: unknown, _q: Request, response: Response, _next: NextFunction) => {
+        response.send('answered')
+      })
+      expect(await stranger(app, '/a')).toBe(200)
+      expect(listed(app)).toEqual(['GET /a required'])
+    })
+
+    test('a handler of an open route that changes the URL and hands on', async () => {
+      const app = framework()
+      app.use('/api', guard)
+      app.get('/public', (each, _response, next) => {
+        each.url = '/api/a'
+        next()
+      })
+      app.get('/api/a', handler)
+      expect(await stranger(app, '/api/a')).toBe(401)
+      expect(await stranger(app, '/public')).toBe(200)
+      expect(routeOf(app, '/api/a')).toMatchObject({ state: 'required', before: [] })
+    })
+  })
+
   test('requirements are described, with the scopes that meet them', () => {
     const app = appWith((each) => each.use(guard).get('/a', authorize(scope('r w')), handler))
     expect(routeOf(app, '/a')?.requirements).toEqual([

@@ -249,6 +249,26 @@ describe.each(frameworks)('%s', (_name, framework) => {
     ).toEqual(['GET /m none'])
   })
 
+  describe('nobody sees', () => {
+    test('an error handler that answers what a guard has refused', async () => {
+      const app = await appOf((each) => {
+        each.setErrorHandler(async (_error, _request, reply) => await reply.code(200).send('a'))
+        return each.register(guard).get('/a', handler)
+      })
+      expect(await stranger(app, '/a')).toBe(200)
+      expect(listed(app)).toEqual(['GET /a required'])
+    })
+  })
+
+  test('a URL that is changed before the route is looked for leads nobody past a guard', async () => {
+    const app = framework({ rewriteUrl: () => '/a' })
+    noteRoutes(app)
+    app.register(guard).get('/a', handler)
+    await app.ready()
+    expect(await stranger(app, '/public')).toBe(401)
+    expect(listed(app)).toEqual(['GET /a required'])
+  })
+
   test('nothing, an application that was not noted, and what is none', async () => {
     expect(describeRoutes(await appOf(() => {}))).toEqual({ routes: [], isComplete: true })
     expect(() => describeRoutes(framework())).toThrow(

@@ -205,6 +205,14 @@ test('before a guard functions are named with their paths, and none behind it', 
   ])
 })
 
+test('nobody sees an error handler that answers what a guard has refused', async () => {
+  const forwarding: MiddlewareHandler = authenticate(verifier, { respond: 'forward' })
+  const app = new Hono().use(forwarding).get('/a', handler)
+  app.onError((_error, c) => c.text('answered', 200))
+  expect(await stranger(app, '/a')).toBe(200)
+  expect(listed(app)).toEqual(['GET /a required'])
+})
+
 test('optional, none, requirements, and one that no guard is before', () => {
   expect(listed(new Hono().use(optional).get('/a', handler))).toEqual(['GET /a optional'])
   expect(listed(new Hono().get('/a', handler).all('/b', handler))).toEqual([

@@ -26,7 +26,8 @@ export type {
  * What cannot be proven is `unseen`, and never left out. A function that hides others, as koa-mount and koa-compose make, is a function of
  * strangers.
  *
- * Call it when all routes are there. It makes no request. It does NOT see a function that answers what a guard has refused.
+ * Call it when all routes are there. It makes no request. A function that answers what a guard has refused stands before
+ * the guard, and is named there.
  *
  * @throws TypeError for anything else than an application of Koa, or a router of @koa/router.
  */

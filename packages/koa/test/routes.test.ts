@@ -24,6 +24,18 @@ const logger: Middleware = async function logger(_ctx, next) {
   await next()
 }
 
+const rescue: Middleware = async function rescue(ctx, next) {
+  try {
+    await next()
+  } catch {
+    ctx.body = 'answered'
+  }
+}
+const rewrite: Middleware = async (ctx, next) => {
+  ctx.path = '/a'
+  await next()
+}
+
 const frameworks: [string, () => Koa][] = [
   ['Koa 3', () => new Koa()],
   ['Koa 2', () => new Koa2() as unknown as Koa],
@@ -240,6 +252,28 @@ describe.each(frameworks)('%s', (_name, createApp) => {
         ],
       },
     ])
+  })
+
+  test('what answers a refusal is named, since it stands before the guard', async () => {
+    const app = appOf(
+      rescue,
+      guard,
+      routerOf((r) => r.get('/a', handler)),
+    )
+    expect(await stranger(app, '/a')).toBe(200)
+    expect(describeRoutes(app).routes).toMatchObject([
+      { path: '/a', state: 'required', before: [{ name: 'rescue' }] },
+    ])
+  })
+
+  test('a path that is changed leads nobody past a guard of the application', async () => {
+    const app = appOf(
+      guard,
+      rewrite,
+      routerOf((r) => r.get('/a', handler)),
+    )
+    expect(await stranger(app, '/public')).toBe(401)
+    expect(listed(app)).toContain('GET /a required')
   })
 
   test('optional, none, requirements, and one that no guard is before', () => {
