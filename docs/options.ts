@@ -70,15 +70,16 @@ function wordsOf({ comment }: Pick<ts.JSDoc | ts.JSDocTag, 'comment'>): string {
   return (ts.getTextOfJSDocComment(comment) ?? '').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Of `extends Others`, and of `extends Pick<Others, 'a' | 'b'>`. */
+/** Of `extends Others`, and of `extends Pick<Others, 'a' | 'b'>` or `Omit`. */
 function inheritedMembersOf(
   sources: readonly string[],
   { expression, typeArguments: [of, names] = [] as never }: ts.ExpressionWithTypeArguments,
 ): readonly (readonly [string, Declaration])[] {
-  if (expression.getText() !== 'Pick') return [...membersOf(sources, expression.getText())]
-  const picked = new Set(names?.getText().match(/\w+/g))
+  const form = expression.getText()
+  if (form !== 'Pick' && form !== 'Omit') return [...membersOf(sources, form)]
+  const named = new Set(names?.getText().match(/\w+/g))
   const all = membersOf(sources, of?.getText().replace(/<.*/, '') ?? '')
-  return [...all].filter(([name]) => picked.has(name))
+  return [...all].filter(([name]) => named.has(name) === (form === 'Pick'))
 }
 
 /** An interface comes before what it extends. */

@@ -59,6 +59,7 @@ export const SECTIONS: readonly Section[] = [
       ['packages/core/REVOKING.md', 'revoking', 'Revoking tokens'],
       ['packages/events/README.md', 'events', 'Log-outs of a provider'],
       ['packages/events/SECURITY-EVENTS.md', 'security-events', 'Security events'],
+      ['packages/events/STREAMS.md', 'streams', 'Streams of a transmitter'],
       ['packages/core/COOKIES.md', 'cookies', 'Tokens in a cookie'],
       ['packages/core/BOUND-TOKENS.md', 'bound-tokens', 'Bound tokens'],
       ['packages/core/MUTUAL-TLS.md', 'mutual-tls', 'Mutual TLS'],

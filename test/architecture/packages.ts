@@ -32,8 +32,8 @@ client        | node:diagnostics_channel  | login/diagnostics
 client        | node:fs/promises          | oauth/client-authentication
 events        | @portcullis/core          | *
 events        | @portcullis/core/verifier | *
-events        | node:buffer               | poll-exchange
-events        | node:crypto               | authorization inbox polling
+events        | node:buffer               | poll-exchange stream-calls
+events        | node:crypto               | authorization inbox open-stream polling stream-events
 events        | node:diagnostics_channel  | diagnostics
 events        | node:util                 | event-request
 express       | @portcullis/core          | *

@@ -42,7 +42,7 @@ export interface EventMessage {
  * no address.
  */
 export interface EventReport {
-  /** What `receiveLogout`, `receiveEvents` or `pollEvents` returned, to tell several apart. */
+  /** What `receiveLogout`, `receiveEvents`, `pollEvents` or `openStream` returned, to tell several apart. */
   readonly source: object
   readonly outcome: EventMessage['outcome']
   /** What the sender is told, if it was refused. */

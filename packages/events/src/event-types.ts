@@ -41,6 +41,11 @@ export const REVOKING_EVENTS: readonly RevokingEvent[] = [...EVENT_TYPES.values(
   ({ name }) => name,
 )
 
+/** The URI of an event that is named, as of one that is a URI already. */
+export function uriOfEvent(name: string): string {
+  return [...EVENT_TYPES].find(([, type]) => type.name === name)?.[0] ?? name
+}
+
 /** Those that say by themselves that access has ended. The others say what has changed. */
 export const DEFAULT_REVOKE_ON: readonly RevokingEvent[] = [
   'session-revoked',

@@ -10,9 +10,17 @@ export type {
   LogoutOptions,
   MappedSubject,
   PollEventsOptions,
+  PushDelivery,
   ReceiveEventsOptions,
   SecurityEventOptions,
+  StreamOptions,
 } from './options.ts'
+export {
+  type EventStream,
+  type EventStreamStatus,
+  openStream,
+  type PushedEventStream,
+} from './open-stream.ts'
 export { type EventPoll, type EventPollStatus, pollEvents } from './poll-events.ts'
 export { type EventReceiver, receiveAppleEvents, receiveEvents, receiveLogout } from './receiver.ts'
 export type { RefusedEvent } from './refused-event.ts'

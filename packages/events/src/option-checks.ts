@@ -62,7 +62,7 @@ const LOGOUT_CHECKS: Readonly<Record<keyof LogoutOptions, OptionCheck>> = {
   maxTokenAge: ruleChecks.maxTokenAge,
 }
 
-const SECURITY_EVENT_CHECKS: Readonly<Record<keyof SecurityEventOptions, OptionCheck>> = {
+export const SECURITY_EVENT_CHECKS: Readonly<Record<keyof SecurityEventOptions, OptionCheck>> = {
   ...EVENT_CHECKS,
   audience: isStated(ruleChecks.audience),
   revokeOn: (value) =>
@@ -78,7 +78,7 @@ const SECURITY_EVENT_CHECKS: Readonly<Record<keyof SecurityEventOptions, OptionC
 const SHORTEST_SECRET = 16
 
 /** What arrives as it was sent: HTTP takes spaces and the end of a line away. RFC 9110 section 5.5. */
-const HEADER = /^[!-~](?:[ -~]*[!-~])?$/
+export const HEADER: RegExp = /^[!-~](?:[ -~]*[!-~])?$/
 
 const isAuthorization: OptionCheck = (value) => {
   const isSecret =
@@ -88,7 +88,7 @@ const isAuthorization: OptionCheck = (value) => {
     : `must be a verifier, null, or a text of ${SHORTEST_SECRET} characters or more as a header can have it`
 }
 
-const POLL_CHECKS: Readonly<Record<keyof PollEventsOptions, OptionCheck>> = {
+export const POLL_CHECKS: Readonly<Record<keyof PollEventsOptions, OptionCheck>> = {
   ...SECURITY_EVENT_CHECKS,
   endpoint: (value) => urlComplaint(String(value)),
   fetch: isFunction,
@@ -140,7 +140,7 @@ function checked<Options extends EventOptions>(
   return checkedOptions(factory, options, checks, [...REQUIRED, ...required])
 }
 
-function checkedOptions<Options extends object>(
+export function checkedOptions<Options extends object>(
   factory: string,
   options: Options,
   checks: Readonly<Record<string, OptionCheck>>,

@@ -150,6 +150,46 @@ export interface PollEventsOptions extends SecurityEventOptions {
   timeout?: number | undefined
 }
 
+/** How a transmitter pushes the events of a stream. */
+export interface PushDelivery {
+  /** The URL of the route of `stream.receiver`, as the transmitter reaches it: https, or http on this machine. */
+  endpoint: string | URL
+  /**
+   * What the transmitter sends as the header `Authorization`: a scheme, such as `Bearer`, and a secret of 128 bits or more, which all
+   * processes have. `null` makes a new one at each start: for an application that has one process alone.
+   */
+  authorization: string | null
+}
+
+/** Of `openStream`. The transmitter is the issuer of the events. */
+export interface StreamOptions extends Omit<SecurityEventOptions, 'issuer'> {
+  /**
+   * The issuer URL of the transmitter, exactly as its metadata write it: https, or http on this machine. They are at
+   * `/.well-known/ssf-configuration`.
+   */
+  transmitter: string
+  /** Sends the requests with what the transmitter wants as authorization: the `fetch` of a token client, for example. */
+  fetch: (url: string, init: RequestInit) => Promise<Response>
+  /** `'poll'`, or where the transmitter pushes to and how it authorizes itself: `{ endpoint, authorization }`. */
+  deliver: 'poll' | PushDelivery
+  /** The events that are requested, as in `revokeOn`, or by their URIs. */
+  events: readonly string[]
+  /** The name of this stream, up to 200 characters. Streams of other applications with the same client have other ones. */
+  description: string
+  /** Where the transmitter may name endpoints, beside its own origin. They are sent the access token. */
+  origins?: readonly string[] | undefined
+  /**
+   * As in `pollEvents`.
+   * @default 5
+   */
+  interval?: number | undefined
+  /**
+   * As in `pollEvents`.
+   * @default 60
+   */
+  timeout?: number | undefined
+}
+
 /** Of `receiveEvents`. */
 export interface ReceiveEventsOptions extends SecurityEventOptions {
   /**

@@ -1,4 +1,3 @@
-import type { Clock } from '@portcullis/core'
 import { ENDS_WITH_REQUEST } from '@portcullis/kit/calls'
 import { createRetry, withDeadline } from '@portcullis/kit/http'
 import { elapsed, instant, systemClock } from '@portcullis/kit/time'
@@ -22,7 +21,8 @@ import {
   wordOf,
 } from './polling.ts'
 import { invalidEvent, type RefusedEvent } from './refused-event.ts'
-import { createSecurityEventInbox } from './security-events.ts'
+import { createSecurityEventInbox, type Heed } from './security-events.ts'
+import { checkTimers, pause, whenClosed } from './until-closed.ts'
 
 // Polls a transmitter for security events, one request at a time.
 
@@ -63,18 +63,29 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
   return createPoll(options)
 }
 
-/** @param endsWithRequest Of the runtime; by default it is asked. */
+export interface PollSurroundings {
+  /** Of the runtime; by default it is asked. */
+  readonly endsWithRequest?: boolean
+  /** Of a stream whose events are polled. */
+  readonly heed?: Heed
+  readonly reportedAs?: () => object
+}
+
 export function createPoll(
   options: PollEventsOptions,
-  endsWithRequest: boolean = ENDS_WITH_REQUEST,
+  { endsWithRequest = ENDS_WITH_REQUEST, heed, reportedAs }: PollSurroundings = {},
 ): EventPoll {
   const stated = checkPollEventsOptions(options)
   const { endpoint, fetch, interval = 5, timeout = 60, clock = systemClock, ...ofEvents } = stated
-  if (endsWithRequest) checkTimers(clock)
+  if (endsWithRequest) checkTimers('pollEvents', clock)
   // As `fetch` writes it, without a fragment.
   const address = new URL(endpoint)
   address.hash = ''
-  const inbox = createSecurityEventInbox({ ...ofEvents, clock: stated.clock }, () => poller)
+  const inbox = createSecurityEventInbox(
+    { ...ofEvents, clock: stated.clock },
+    reportedAs ?? (() => poller),
+    heed,
+  )
   const closing = new AbortController()
   const { signal: closed } = closing
   /** When it has to go on at the latest. Seconds of the monotonic clock. */
@@ -95,7 +106,10 @@ export function createPoll(
       clock,
       timeout,
       async (signal) =>
-        await Promise.race([exchange(settings, request, signal), whenClosed(closed, signal)]),
+        await Promise.race([
+          exchange(settings, request, signal),
+          whenClosed(closed, signal, failed('closed')),
+        ]),
     )
     due = Infinity
     return 'detail' in answer ? failed(answer.detail) : answer
@@ -142,44 +156,6 @@ export function createPoll(
 }
 
 const ENDED = 'the request that began to poll has ended, and the runtime has ended its timers'
-
-/** Without timers nothing would ever be asked, and nobody told. */
-function checkTimers(clock: Clock): void {
-  try {
-    clock.after(0, () => {})()
-  } catch {
-    // Mistake `pollEvents: no timers can be set here`: Cloudflare Workers set none outside of a request, and end those of a
-    // request with it. Let the transmitter push its events to `receiveEvents`.
-    throw new TypeError(
-      'pollEvents: no timers can be set here, so nothing can be polled: on Cloudflare Workers receive events with receiveEvents',
-    )
-  }
-}
-
-/** A `fetch` of the caller's need not look at its signal. @param over Aborts at the end of the exchange. */
-async function whenClosed(closed: AbortSignal, over: AbortSignal): Promise<PollAnswer> {
-  return await new Promise((resolve) => {
-    const end = () => {
-      resolve(failed('closed'))
-    }
-    // A `fetch` of the caller's may have closed the poll before it returned.
-    if (closed.aborted) end()
-    else closed.addEventListener('abort', end, { once: true, signal: over })
-  })
-}
-
-async function pause(seconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  if (!(seconds > 0) || signal.aborted) return
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      cancel()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const cancel = clock.after(seconds, end)
-    signal.addEventListener('abort', end, { once: true })
-  })
-}
 
 const NO_TEXT = invalidEvent('The token is not a signed JWT')
 

@@ -32,7 +32,7 @@ import {
 } from './option-checks.ts'
 import type { AppleEventOptions, LogoutOptions, ReceiveEventsOptions } from './options.ts'
 import { readLogout } from './read-logout.ts'
-import { createAppleInbox, createSecurityEventInbox } from './security-events.ts'
+import { createAppleInbox, createSecurityEventInbox, type Heed } from './security-events.ts'
 
 // Receives events that others send, log-outs of an OpenID provider and security events of a transmitter, in the forms in which frameworks
 // call a receiver.
@@ -92,9 +92,18 @@ function bodyOf(request: IncomingMessage & { body?: unknown }): unknown {
  * @see RFC 8935; OpenID Shared Signals Framework 1.0
  */
 export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
-  const { authorize: who, ...stated } = checkReceiveEventsOptions(options)
+  return createPushReceiver(checkReceiveEventsOptions(options))
+}
+
+/** @param options Checked. @param heed Of a stream whose events are pushed. @param source What diagnostics call it, if not the receiver. */
+export function createPushReceiver(
+  { authorize: who, ...stated }: ReceiveEventsOptions,
+  heed?: Heed,
+  source?: () => object,
+): EventReceiver {
   const authorize = createAuthorization(who, limitsOf(stated))
-  const inbox = createSecurityEventInbox(stated, () => receiver)
+  const reportedAs = source ?? (() => receiver)
+  const inbox = createSecurityEventInbox(stated, reportedAs, heed)
   const receiver = createReceiver(async (request) => {
     if (request.method !== undefined && request.method !== 'POST') return NOT_POST
     // Before the body is read: strangers cost no more than their headers.
@@ -102,7 +111,7 @@ export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
     if (stranger !== undefined) {
       const refused = refusedSender(stranger.error)
       // There is no event to tell of. But a transmitter with an old secret must not go unnoticed.
-      publishEvent(() => receiver, refused === undefined ? 'unavailable' : 'refused', refused)
+      publishEvent(reportedAs, refused === undefined ? 'unavailable' : 'refused', refused)
       return unauthorized(stranger, refused)
     }
     const found = await findSecurityEventToken(request)

@@ -4,7 +4,7 @@ import type { AuthError, AuthErrorReason } from '@portcullis/core'
 
 /** Why an event was refused, in the words of RFC 8935 section 2.3. The sender reads both. */
 export interface RefusedEvent {
-  /** The codes of RFC 8935 section 2.4. */
+  /** The codes of RFC 8935 section 2.4, and `invalid_state` of the Shared Signals Framework. */
   readonly err:
     | 'invalid_request'
     | 'invalid_key'
@@ -12,6 +12,7 @@ export interface RefusedEvent {
     | 'invalid_audience'
     | 'authentication_failed'
     | 'access_denied'
+    | 'invalid_state'
   readonly description: string
 }
 

@@ -18,10 +18,14 @@ import type { RefusedEvent } from './refused-event.ts'
 
 // The inbox for security events, however they come: pushed or polled.
 
+/** What else the receiver of a stream has to see in the claims of an event: `undefined`, or why it is refused. */
+export type Heed = (claims: JsonObject) => RefusedEvent | undefined
+
 /** @param options Checked. @param reportedAs What diagnostics call the source of the events. */
 export function createSecurityEventInbox(
   options: SecurityEventOptions,
   reportedAs: () => object,
+  heed?: Heed,
 ): Inbox {
   const { audience, type, revocations, onEvent, revokeOn = DEFAULT_REVOKE_ON } = options
   const prove = createEventProver(options, {
@@ -31,7 +35,11 @@ export function createSecurityEventInbox(
     isTypeOptional: type === null,
   })
   const limits = limitsOf(options)
-  const read = createReader((claims) => readSecurityEvent(claims, revokeOn), options, limits)
+  const readEvent = (claims: JsonObject) => {
+    const event = readSecurityEvent(claims, revokeOn)
+    return (event.err === undefined ? heed?.(claims) : undefined) ?? event
+  }
+  const read = createReader(readEvent, options, limits)
   return createInbox({ prove, read, revocations, limits, onEvent, reportedAs })
 }
 

@@ -871,7 +871,9 @@ function disallowed(): never {
 
 describe('on Cloudflare Workers', () => {
   test('outside of a request, where no timer can be set: a TypeError, and not a poll that never starts', () => {
-    expect(() => createPoll(hanging({ ...manualClock(), after: disallowed }), true)).toThrow(
+    expect(() =>
+      createPoll(hanging({ ...manualClock(), after: disallowed }), { endsWithRequest: true }),
+    ).toThrow(
       new TypeError(
         'pollEvents: no timers can be set here, so nothing can be polled: on Cloudflare Workers receive events with receiveEvents',
       ),
@@ -887,7 +889,7 @@ describe('on Cloudflare Workers', () => {
     [false, 'starting', undefined],
   ])('a poll whose request has ended says so (%s)', async (ends, state, lastFailure) => {
     const clock = manualClock()
-    const poll = createPoll(hanging({ ...clock, after: () => () => {} }), ends)
+    const poll = createPoll(hanging({ ...clock, after: () => () => {} }), { endsWithRequest: ends })
     await clock.advance(60.9)
     expect(poll.status()).toMatchObject({ state: 'starting', lastFailure: undefined })
     await clock.advance(0.2)

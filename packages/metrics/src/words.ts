@@ -83,7 +83,7 @@ export const EVENT_OUTCOMES: WordsOf<EventReport['outcome']> = words(
 )
 
 export const EVENT_ERRORS: WordsOf<NonNullable<EventReport['error']>> = words(
-  'invalid_request invalid_key invalid_issuer invalid_audience authentication_failed access_denied',
+  'invalid_request invalid_key invalid_issuer invalid_audience authentication_failed access_denied invalid_state',
 )
 
 export const LOGIN_KINDS: Words = {

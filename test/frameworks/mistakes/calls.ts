@@ -366,6 +366,7 @@ export const ROWS: readonly Row[] = [
     arg({ ...receiver, audience: 'a', authorize: null }),
   ]),
   unready('events pollEvents', events.pollEvents, [arg({})]),
+  unready('events openStream', events.openStream, [arg({})]),
   unready('redis redisRevocations', redis.redisRevocations, [arg({})]),
   unready('redis redisReplays', redis.redisReplays, [arg({})]),
   row('metrics createHealth', metrics.createHealth, [arg(verifier)]),
