@@ -6,6 +6,7 @@ export {
   type ExpectedChallenge,
 } from './challenges/assert-challenge.ts'
 export { assertGuarded, type AssertGuardedOptions } from './routes/assert-guarded.ts'
+export { assertRefuses, type AssertRefusesOptions } from './routes/assert-refuses.ts'
 export { type BadToken } from './tokens/bad-token.ts'
 export { manualClock, type Clock, type ManualClock } from './clock.ts'
 export { type BadProof } from './dpop/bad-proof.ts'

@@ -389,6 +389,11 @@ export const ROWS: readonly Row[] = [
     arg({ issuer: name, clientId: 'a', clientSecret: 'b', origins: [] }),
   ]),
   row('testing assertChallenge', testing.assertChallenge, [arg(challenged), options({})]),
+  row('testing assertRefuses', testing.assertRefuses, [
+    arg(() => new Response(null, { status: 401 })),
+    arg({ routes: [{ method: 'GET', path: '/', state: 'required', before: [] }] }),
+    options({ values: {} }),
+  ]),
   row('testing assertGuarded', testing.assertGuarded, [
     arg({ routes: [], isComplete: true }),
     options({ open: [] }),

@@ -1,5 +1,7 @@
 import { checkOptions, isTextList, type OptionCheck, ownMembers } from '@portcullis/kit/options'
-import type { Route, RouteList } from '@portcullis/kit/routes'
+import type { RouteList } from '@portcullis/kit/routes'
+
+import { nameOf, routesOf } from './given-list.ts'
 
 // Fails a test for each route that is open without being named.
 
@@ -20,7 +22,7 @@ export interface AssertGuardedOptions {
  * @throws Error with a line for each fault.
  */
 export function assertGuarded(list: RouteList, options: AssertGuardedOptions = {}): void {
-  const routes = routesOf(list)
+  const routes = routesOf('assertGuarded', list)
   checkOptions('assertGuarded', options, { open: isNames, before: isNames })
   const { open = [], before = [] } = ownMembers(options)
   const openRoutes = routes.filter(({ state }) => state === 'none' || state === 'optional')
@@ -55,24 +57,3 @@ export function assertGuarded(list: RouteList, options: AssertGuardedOptions = {
 
 const isNames: OptionCheck = (value) =>
   Array.isArray(value) && value.length === 0 ? undefined : isTextList(value)
-
-function nameOf({ method, path }: Route): string {
-  return `${method} ${path}`
-}
-
-function routesOf(list: unknown): readonly Route[] {
-  const routes: unknown =
-    typeof list === 'object' && list !== null && Object.hasOwn(list, 'routes')
-      ? Reflect.get(list, 'routes')
-      : undefined
-  if (Array.isArray(routes) && routes.every(isRoute)) return routes
-  throw new TypeError(
-    'assertGuarded: the first argument must be a list of routes, as describeRoutes(app) of an adapter returns',
-  )
-}
-
-function isRoute(value: unknown): value is Route {
-  if (typeof value !== 'object' || value === null) return false
-  const { method, path, state, before } = value as Partial<Record<keyof Route, unknown>>
-  return [method, path, state].every((each) => typeof each === 'string') && Array.isArray(before)
-}
