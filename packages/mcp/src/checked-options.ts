@@ -78,6 +78,9 @@ export function checkEndpointOptions(
     scopes: isScopes,
     name: isText,
     documentation: isText,
+    // `protectedResourceMetadata` knows what these must be.
+    members: () => undefined,
+    sign: () => undefined,
     path: isPath,
     clientIdClaims: isTextList,
     sessions: isSessions,
@@ -131,9 +134,10 @@ export function checkEndpointOptions(
 }
 
 function metadataOf(stated: EndpointOptions<never>): ProtectedResourceMetadata {
-  const { resource, authorizationServers, name, documentation } = stated
+  const { resource, authorizationServers, name, documentation, members, sign } = stated
   const scopes = stated.scopes ?? scopeOf(stated)?.split(' ')
-  return protectedResourceMetadata({ resource, authorizationServers, scopes, name, documentation })
+  const said = { resource, authorizationServers, scopes, name, documentation }
+  return protectedResourceMetadata({ ...said, members, sign })
 }
 
 /** What the first challenge asks for. Without the scope that stands for an audience, no token of such a client would ever be let in. */

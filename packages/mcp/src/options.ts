@@ -1,4 +1,4 @@
-import type { Auth, Clock, GuardOptions, Requirement } from '@portcullis/core'
+import type { Auth, Clock, GuardOptions, ProtectedResource, Requirement } from '@portcullis/core'
 
 // The options of an endpoint, as its user states them.
 
@@ -64,6 +64,10 @@ export interface EndpointOptions<Subject = object> extends Pick<
   name?: string | undefined
   /** URL of documentation for developers, for the metadata. */
   documentation?: string | undefined
+  /** Further members of the metadata, as in `protectedResourceMetadata`: `{ dpop_bound_access_tokens_required: true }`. */
+  members?: ProtectedResource['members']
+  /** Signs the metadata, as in `protectedResourceMetadata`: returns a JWT of these members, which becomes `signed_metadata`. */
+  sign?: ProtectedResource['sign']
   /**
    * The path of the endpoint in this process, where a proxy changes paths.
    * @default the path of `resource`

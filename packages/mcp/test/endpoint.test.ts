@@ -30,6 +30,19 @@ describe.each(FORMS)('%s', (_form, create) => {
       },
     )
 
+    test('may have further members, and a signature of all of them', async () => {
+      const members = { dpop_bound_access_tokens_required: true, 'resource_name#fr': 'Fichiers' }
+      const signed: unknown[] = []
+      const sign = (document: object) => {
+        signed.push(document)
+        return 'a.b.c'
+      }
+      await using api = await start({ members, sign })
+      const answer: unknown = await (await api.ask(METADATA)).json()
+      expect(answer).toMatchObject({ ...members, resource: RESOURCE, signed_metadata: 'a.b.c' })
+      expect(signed).toMatchObject([{ ...members, resource: RESOURCE }])
+    })
+
     test.each([
       ['GET', 200],
       ['HEAD', 200],

@@ -143,6 +143,13 @@ describe.each(FORMS)('%s', (name, create) => {
       { ...stated, tools: { write: { ...scope('a'), scope: '"' } } },
       /scope/,
     ],
+    [
+      'members that have an option of their own',
+      { ...stated, members: { resource_name: 'a' } },
+      /members must be right: "resource_name"/,
+    ],
+    ['a signature that is made already', { ...stated, sign: 'a.b.c' }, /sign must be a function/],
+    ['a sign that signs nothing', { ...stated, sign: () => '' }, /what sign returns/],
     ['scopes in a text', { ...stated, scopes: 'a b' }, /Endpoint: scopes must/],
     ['a list of scopes in one', { ...stated, scopes: ['a b'] }, /scopes must/],
     ['offline_access', { ...stated, scopes: ['a', 'offline_access'] }, /offline_access/],
