@@ -7,6 +7,7 @@ import {
   circles,
   closesCircle,
   localImports,
+  lateImports,
   nameOf,
   read,
   root,
@@ -18,7 +19,8 @@ const others = sources.filter((source) => !/^packages\/(?:core|kit)\//.test(sour
 
 /** What a source imports of others. */
 function outsideOf(source: string): readonly string[] {
-  return valueImports(source).filter((module) => !sources.includes(fileNamed(source, module)))
+  const imported = [...valueImports(source), ...lateImports(source)]
+  return imported.filter((module) => !sources.includes(fileNamed(source, module)))
 }
 
 describe('the packages beside core', () => {

@@ -11,6 +11,8 @@ const TABLE = `
 cli           | @portcullis/core          | *
 cli           | @portcullis/core/explain  | *
 cli           | @portcullis/core/verifier | commands/explain
+cli           | @portcullis/introspection | explain/opaque-token
+cli           | @portcullis/redis         | commands/explain commands/redis-stream commands/revoke
 cli           | @portcullis/testing       | probe/challenge probe/credentials serve/service try/stage
 cli           | commander                 | *
 cli           | hono                      | pages/pages
@@ -20,6 +22,7 @@ cli           | node:buffer               | serve/control
 cli           | node:child_process        | doctor/typescript
 cli           | node:crypto               | *
 cli           | node:events               | commands/serve try/stage
+cli           | node:fs                   | program/program
 cli           | node:fs/promises          | *
 cli           | node:http                 | probe/exchange try/stage
 cli           | node:https                | probe/exchange
@@ -82,6 +85,7 @@ testing       | node:assert               | challenges/assert-challenge
 testing       | node:crypto               | dpop/proof events/event-token introspection/opaque-tokens keys/given-key tokens/binding
 testing       | node:diagnostics_channel  | verdict-reports
 testing       | node:events               | service/listen
+testing       | node:http                 | service/listen
 testing       | node:net                  | service/listen
 testing       | node:util                 | octets
 `

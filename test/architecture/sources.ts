@@ -41,10 +41,12 @@ export function localImports(source: string): readonly string[] {
   return [...new Set(found)].toSorted()
 }
 
-/** Those of its own package that it loads later, by `import()`. */
+/** What it loads later, by `import()`. */
 export function lateImports(source: string): readonly string[] {
-  const calls = read(source).matchAll(/\bimport\(\s*'(?<from>\.[^']+)'/g)
-  return [...calls].map(({ groups }) => within(source, groups?.['from'] ?? ''))
+  const calls = read(source).matchAll(/\bimport\(\s*'(?<from>[^']+)'/g)
+  return [...calls]
+    .map(({ groups }) => groups?.['from'] ?? '')
+    .map((from) => (from.startsWith('.') ? within(source, from) : from))
 }
 
 /** `import { type A, type B }` */

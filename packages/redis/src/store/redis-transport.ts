@@ -1,11 +1,11 @@
 import { backgroundClock } from '@portcullis/kit/time'
-import { createClient } from '@redis/client'
 
 import type { Connect, Transport } from './connection.ts'
 import type { Primary } from './sentinel-answers.ts'
 import { type SentinelPace, sentinelTransport } from './sentinel-transport.ts'
 
-// Sends commands with `@redis/client`, which no other file imports.
+// Sends commands with `@redis/client`, which no other file imports, and this one when it is used: loading it takes four times as long as
+// the rest. Whoever gives a client of their own has loaded theirs.
 
 /** What `createClient` of `@redis/client` or `redis` returns. Its options are used, its connection is not. */
 export interface RedisClient {
@@ -77,16 +77,16 @@ const UNHURRIED: SentinelPace = {
 /** Each connection is a client of its own that never reconnects: that would queue commands, and hide that a connection was lost. */
 export function redisTransport(source: RedisSource, pace: SentinelPace = UNHURRIED): Connect {
   const { sentinel } = source
-  if (sentinel === undefined) return () => openTransport(newClient(source))
+  if (sentinel === undefined) return () => open(source)
   return sentinelTransport({
     ...pace,
     name: sentinel.primary,
-    sentinels: sentinel.urls.map((url) => () => openTransport(sentinelClient(String(url), source))),
+    sentinels: sentinel.urls.map((url) => () => openLater(sentinelClient(String(url), source))),
     subscriptions: sentinel.urls.map(
       (url) => (onMessage, onEnd) =>
         listenTo(sentinelClient(String(url), source), onMessage, onEnd),
     ),
-    open: (primary) => openTransport(newClient(source, primary)),
+    open: (primary) => open(source, primary),
   })
 }
 
@@ -94,7 +94,29 @@ interface OpenTransport extends Transport {
   readonly connected: Promise<unknown>
 }
 
-/** @param onEnd Told once, when the server or the network has ended the connection. */
+/** By a client that is still being loaded. @param onEnd Told once, when the server or the network has ended the connection. */
+function openLater(client: Promise<RedisConnection>, onEnd?: () => void): OpenTransport {
+  let isDestroyed = false
+  let opened: OpenTransport | undefined
+  const opening = client.then((made) => {
+    if (isDestroyed) throw new Error('destroyed before the client was loaded')
+    return (opened = openTransport(made, onEnd))
+  })
+  const connected = opening.then(async (transport) => await transport.connected)
+  // Whoever sends is told.
+  connected.catch(() => undefined)
+  return {
+    send: async (command) => await (await opening).send(command),
+    connected,
+    hasEnded: () => opened?.hasEnded?.() === true,
+    destroy() {
+      isDestroyed = true
+      opened?.destroy()
+    },
+  }
+}
+
+/** @param onEnd As of {@link openLater}. */
 function openTransport(client: RedisConnection, onEnd?: () => void): OpenTransport {
   let isDestroyed = false
   let hasEnded = false
@@ -127,13 +149,13 @@ function openTransport(client: RedisConnection, onEnd?: () => void): OpenTranspo
 
 /** One that may not subscribe, or is away, tells nothing: then it is asked alone. @returns Ends it. */
 function listenTo(
-  client: Subscriber,
+  client: Promise<Subscriber>,
   onMessage: (message: string) => void,
   onEnd: () => void,
 ): () => void {
-  const { connected, destroy } = openTransport(client, onEnd)
+  const { connected, destroy } = openLater(client, onEnd)
   const listening = connected.then(async () => {
-    await client.subscribe('+switch-master', onMessage)
+    await (await client).subscribe('+switch-master', onMessage)
   })
   listening.catch(() => {
     destroy()
@@ -143,13 +165,21 @@ function listenTo(
 }
 
 /** @param primary In place of the address that was stated. */
-function newClient({ url, client }: RedisSource, primary?: Primary): RedisConnection {
-  if (client === undefined) {
-    // A copy: the client writes the address into what it is given.
-    const stated = createClient({ url, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
-    // An IPv6 address can have a zone (`fe80::1%eth0`), and no URL can.
-    return primary === undefined ? stated : newClient({ client: stated }, primary)
-  }
+function open({ url, client }: RedisSource, primary?: Primary): OpenTransport {
+  return client === undefined
+    ? openLater(clientOf(url, primary))
+    : openTransport(duplicateOf(client, primary))
+}
+
+async function clientOf(url: string, primary: Primary | undefined): Promise<RedisConnection> {
+  const { createClient } = await import('@redis/client')
+  // A copy: the client writes the address into what it is given.
+  const stated = createClient({ url, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
+  // An IPv6 address can have a zone (`fe80::1%eth0`), and no URL can.
+  return primary === undefined ? stated : duplicateOf(stated, primary)
+}
+
+function duplicateOf(client: RedisClient, primary: Primary | undefined): RedisConnection {
   const { socket } = (client.options ?? {}) as { socket?: object }
   const { host, port } = primary ?? {}
   const elsewhere = primary === undefined ? {} : { host, port, path: undefined }
@@ -166,7 +196,8 @@ function newClient({ url, client }: RedisSource, primary?: Primary): RedisConnec
 }
 
 /** With the certificates of the given client, but neither its address nor its credentials. */
-function sentinelClient(url: string, { client }: RedisSource): Subscriber {
+async function sentinelClient(url: string, { client }: RedisSource): Promise<Subscriber> {
+  const { createClient } = await import('@redis/client')
   const { socket } = (client?.options ?? {}) as { socket?: Record<string, unknown> }
   const {
     host: _host,
