@@ -62,7 +62,10 @@ export interface LocalRevocations extends Revocations, RevocationWriter {
    * are there from beginning to end come; what is added or removed meanwhile may come or not.
    */
   entries(): IterableIterator<RevocationEntry>
-  /** All entries, as JSON: for the option `snapshot` of the next process. */
+  /**
+   * All entries, as JSON: for the option `snapshot` of the next process. Made at once, for the end of a process: a million of them hold up
+   * the event loop for some tenths of a second. Where requests are answered meanwhile, read {@link entries} in slices.
+   */
   toSnapshot(): RevocationsSnapshot
 }
 
