@@ -46,13 +46,18 @@ function unknownIn(path: string, text: string): readonly string[] {
   )
 }
 
+/** Each tarball has the SECURITY.md of the repository: its copy is made by `pnpm build`. */
+function sourceOf(path: string): string {
+  return path.replace(/^packages\/[a-z]+\/(?=SECURITY\.md$)/, '')
+}
+
 /** The links of a document that lead nowhere. Those to other sites are not followed. */
 function brokenLinks(path: string, text: string): readonly string[] {
   return linksOf(text)
     .filter((link) => !/^[a-z][a-z\d+.-]*:/i.test(link))
     .filter((link) => {
       const [file = '', anchor] = decodeURI(link).split('#')
-      const target = file === '' ? path : relative(root, join(root, dirname(path), file))
+      const target = file === '' ? path : sourceOf(relative(root, join(root, dirname(path), file)))
       if (target.startsWith('..') || !existsSync(join(root, target))) return true
       if (anchor === undefined) return false
       if (statSync(join(root, target)).isDirectory()) return true
