@@ -55,8 +55,15 @@ export function fetchEndpoint(
     const sessionId = asked.headers.get('mcp-session-id') ?? undefined
     const bare = headersWithoutToken(asked)
     const isRead = asked.bodyUsed || asked.body?.locked === true
-    // Handlers and `onRefusal` know the request by this object.
-    const subject = requestOf(asked, bare, isRead ? null : asked.body)
+    const { signal } = asked
+    const isWrittenAnew = checked.tools !== undefined && asked.method === 'POST'
+    // Handlers and `onRefusal` know the request by this object. One that no handler gets follows no signal: that takes as long as half of the rest.
+    const subject = requestOf(
+      asked,
+      bare,
+      isRead ? null : asked.body,
+      isWrittenAnew ? undefined : signal,
+    )
     const admission = await endpoint.admit({
       request: asked,
       subject,
@@ -73,13 +80,13 @@ export function fetchEndpoint(
     }
     const told: FetchContext = { authInfo: admission.info }
     let request = subject
-    if (checked.tools !== undefined && asked.method === 'POST') {
+    if (isWrittenAnew) {
       const read = await bodyOf(subject, checked)
       if (read.fault !== undefined) return responseOf(BODY_FAULTS[read.fault])
       await endpoint.authorize(subject, read.body)
       told.parsedBody = read.body
       // Written anew, so that whoever reads it reads what was judged.
-      request = requestOf(asked, bare, JSON.stringify(read.body))
+      request = requestOf(asked, bare, JSON.stringify(read.body), signal)
     } else await endpoint.authorize(subject, undefined)
     const response = await handler(request, told)
     const begun = response.headers.get('mcp-session-id') ?? undefined
@@ -88,7 +95,7 @@ export function fetchEndpoint(
     const isOpen = response.body !== null && isEventStream(response.headers.get('content-type'))
     if (!isOpen) return response
     // What is only like a request of the platform may have none.
-    const leaving = (asked.signal as AbortSignal | null | undefined) ?? subject.signal
+    const leaving = (signal as AbortSignal | null | undefined) ?? subject.signal
     return endingWithToken(response, admission, leaving)
   }
 
@@ -176,9 +183,10 @@ function headersWithoutToken({ headers }: Request): Headers {
 
 /** Not made from the request itself, since that of some servers only looks like one of the platform. */
 function requestOf(
-  { url, method, signal }: Request,
+  { url, method }: Request,
   headers: Headers,
   body: ReadableStream<Uint8Array> | string | null,
+  signal: AbortSignal | undefined,
 ): Request {
   const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
   const init = { method, headers, signal, ...(hasBody ? { body, duplex: 'half' } : {}) }

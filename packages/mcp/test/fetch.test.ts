@@ -42,17 +42,22 @@ describe('the request that the handler gets', () => {
     expect(seen).toEqual(['POST', `${RESOURCE}?a=1`, 'kept', text, parsed])
   })
 
-  test('is aborted with the one of the client', async () => {
+  test.each<[string, RequestInit, Partial<EndpointOptions>]>([
+    ['with GET', {}, {}],
+    ['with a body as it was sent', sent('{}'), {}],
+    ['with one that was judged', sent('{}'), { tools: {} }],
+    ['with GET beside tools', {}, { tools: {} }],
+  ])('is aborted with the one of the client, and so is a copy, %s', async (_, init, options) => {
     const controller = new AbortController()
-    let signal: AbortSignal | undefined
+    let signals: AbortSignal[] = []
     const handler: FetchHandler = (request) => {
-      ;({ signal } = request)
+      signals = [request.signal, request.clone().signal]
       return new Response()
     }
-    await answerOf(handler, { signal: controller.signal })
-    expect(signal?.aborted).toBe(false)
+    await answerOf(handler, { ...init, signal: controller.signal }, options)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false])
     controller.abort()
-    expect(signal?.aborted).toBe(true)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
   })
 
   test('is the one that onRefusal gets: it has no token', async () => {
