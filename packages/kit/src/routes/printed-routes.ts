@@ -1,6 +1,6 @@
 // Reads the tree that `printRoutes()` of Fastify makes: the one list of all its routes.
 
-export interface PrintedRoute {
+interface PrintedRoute {
   readonly method: string
   readonly path: string
 }
