@@ -320,6 +320,18 @@ describe.each(FORMS)('%s', (_form, create) => {
       }
     })
 
+    test('one with a query is the root of nothing', async () => {
+      const resource = 'https://mcp.test/?tenant=a'
+      const by = createVerifier({ ...issuer.verifierOptions, audience: null })
+      const behind = { by: { ...by, verify: async (token: string) => await by.verify(token) } }
+      await using api = await start({ resource, path: '/' }, behind)
+      const statusOf = async (aud: string) =>
+        (await api.ask('/?tenant=a', { headers: await bearer({ aud }) })).status
+      expect(await statusOf(resource)).toBe(200)
+      expect(await statusOf('https://mcp.test')).toBe(401)
+      expect(await statusOf('https://mcp.test/')).toBe(401)
+    })
+
     test('a stated audience takes the place of the resource', async () => {
       await using api = await start({ audience: ['6e74172b', 'api://files'] }, { by: accepting })
       const statusOf = async (aud: unknown) =>
