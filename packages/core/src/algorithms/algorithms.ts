@@ -58,7 +58,7 @@ interface CurveRule extends FixedRule {
 
 interface FixedRule {
   readonly signatureLength: number
-  /** How long it takes to check a signature: microseconds on one machine, which hold until a verifier has measured its own. */
+  /** How long it takes to check a signature: microseconds on one machine, of which only the proportions matter. */
   readonly cost: number
 }
 
@@ -139,7 +139,7 @@ export function purposesOf(key: KeyPurpose, accepted: AcceptedAlgorithms): reado
   return [...key.prepared.keys()].filter((algorithm) => isFor(key, algorithm, accepted))
 }
 
-/** Microseconds on one machine. RSA's grow with the square of the modulus, which is as long as the signature. */
+/** Microseconds on one machine: only proportions matter. RSA's grow with the square of the modulus, which is as long as the signature. */
 export function costOfCheck(algorithm: Algorithm, signatureLength: number): number {
   const rule = RULES[algorithm]
   return rule.kty === 'RSA' ? 5 + 15 * (signatureLength / 256) ** 2 : rule.cost

@@ -31,7 +31,7 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
   const settings = readProofOptions(options)
   const { origins, algorithms, clockTolerance, required, clock, ...sources } = settings
   const readProof = createProofReader(algorithms)
-  const isSignedBy = createSignatureCheck(clock)
+  const isSignedBy = createSignatureCheck()
   const rules: ProofRules = { ...settings, isUrlOf: createUrlCheck(origins) }
   const nonces = sources.nonces && createNonces(sources.nonces, clockTolerance)
   const rememberProof = createReplayCheck(sources.replays, clock)

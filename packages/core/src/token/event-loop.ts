@@ -10,12 +10,9 @@ const READING = 0.005
 
 /** What tells how busy the event loop is with work of one kind. */
 export interface EventLoopWatch {
-  /**
-   * Whether a piece of work of this cost would be more than this synchronous run, or this iteration, should do.
-   * @param elsewhere What it costs to leave the piece to others: what costs no more is done by any callback of an iteration.
-   */
-  isBusy(cost: number, elsewhere?: number): boolean
-  /** Is told of each piece of work that was done. */
+  /** Whether a piece of work of this cost would be more than this synchronous run, or this iteration, should do. */
+  isBusy(cost: number): boolean
+  /** Is told of each piece of work before it is done. */
   count(cost: number): void
 }
 
@@ -49,7 +46,7 @@ function currentIteration(): Iteration {
 
 /**
  * Tells work that comes one by one, or few pieces at once, from work that comes faster than the event loop iterates. Then only
- * the first callback of an iteration should do its work at once, unless to leave it to others costs as much; and all only up to a limit.
+ * the first callback of an iteration should do its work at once, and that only up to a limit.
  */
 export function watchEventLoop(limits: EventLoopLimits): EventLoopWatch {
   let done = 0
@@ -75,11 +72,10 @@ export function watchEventLoop(limits: EventLoopLimits): EventLoopWatch {
     })
   }
 
-  function isBusy(cost: number, elsewhere = 0): boolean {
+  function isBusy(cost: number): boolean {
     if (done + cost > limits.run) return true
     if (current === undefined) return false
-    if (current.spent + cost > limits.iteration) return true
-    return over === current && cost > elsewhere
+    return over === current || current.spent + cost > limits.iteration
   }
 
   return { count, isBusy }

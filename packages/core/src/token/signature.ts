@@ -1,10 +1,8 @@
 import { createVerify, verify, type VerifyJsonWebKeyInput } from 'node:crypto'
 
-import type { Clock } from '@portcullis/kit/time'
-
-import type { Algorithm } from '../algorithms/algorithms.ts'
+import { type Algorithm, costOfCheck } from '../algorithms/algorithms.ts'
 import type { PreparedKey, VerificationKey } from '../keys/key-source.ts'
-import { createPlacement, kindOfCheck } from './placement.ts'
+import { type EventLoopLimits, watchEventLoop } from './event-loop.ts'
 import type { ParsedToken } from './token.ts'
 
 // Step 4 of the verifier: checks a signature, on the main thread or on the thread pool.
@@ -13,16 +11,11 @@ import type { ParsedToken } from './token.ts'
 export function isSignedBy(
   key: VerificationKey,
   algorithm: Algorithm,
-  token: ParsedToken,
-): boolean {
-  const prepared = preparedFor(key, algorithm, token.signature)
-  return prepared !== undefined && isProvenBy(prepared, token)
-}
-
-function isProvenBy(
-  { hash, input, jwkInput }: PreparedKey,
   { signingInput, signature }: ParsedToken,
 ): boolean {
+  const prepared = preparedFor(key, algorithm, signature)
+  if (prepared === undefined) return false
+  const { hash, input, jwkInput } = prepared
   return jwkInput === undefined
     ? verify(hash, signingInput, input, signature)
     : isVerifiedWith(jwkInput, hash, signingInput, signature)
@@ -46,47 +39,41 @@ export type SignatureCheck = (
   token: ParsedToken,
 ) => boolean | Promise<boolean>
 
-/** So many checks are timed, and later one in so many: to read the clock twice takes a hundredth of a check. Odd, for kinds that alternate. */
-const FIRST = 32
-const EVERY = 7
+/** About how long signatures may hold up the event loop, in microseconds. */
+const LIMITS = {
+  /** Four of RSA keys of 2048 bits, one of P-256. */
+  run: 80,
+  /** 250 of RSA keys of 2048 bits, 90 of P-256. */
+  iteration: 5000,
+} satisfies EventLoopLimits
 
 /**
  * On the main thread, which costs least, while signatures come one by one. If they come faster than the event loop iterates, all but the
- * first go to the thread pool, unless to hand them over has cost the main thread as much as to check them; and so does a slow one (P-384,
- * RSA of 8192 bits). A loop that awaits each token goes there once it has taken its time, which lets the event loop iterate.
+ * first go to the thread pool, and so does a slow one (P-384, RSA of 8192 bits): even on one core that costs less than to switch between
+ * requests and signatures. A loop that awaits each token goes there once it has taken its time, which lets the event loop iterate.
  */
-export function createSignatureCheck(clock: Pick<Clock, 'monotonic'>): SignatureCheck {
-  const placement = createPlacement()
-  let checks = 0
+export function createSignatureCheck(): SignatureCheck {
+  const eventLoop = watchEventLoop(LIMITS)
   return (key, algorithm, token) => {
-    const { signature } = token
-    const prepared = preparedFor(key, algorithm, signature)
-    if (prepared === undefined) return false
-    const kind = kindOfCheck(algorithm, signature.length)
-    // A platform that needs the JWK has no thread pool.
-    const isHandedOver = prepared.jwkInput === undefined && placement.isForPool(kind)
-    checks += 1
-    const isTimed = checks <= FIRST || checks % EVERY === 0
-    const start = isTimed ? clock.monotonic() : 0
-    let isProven = false
-    try {
-      if (isHandedOver) return onThreadPool(prepared, token)
-      isProven = isProvenBy(prepared, token)
-      return isProven
-    } finally {
-      const time = isTimed ? (clock.monotonic() - start) * 1e6 : 0
-      if (isHandedOver) placement.hasHandedOver(kind, time)
-      else placement.hasChecked(kind, time, isProven)
-    }
+    const cost = costOfCheck(algorithm, token.signature.length)
+    if (eventLoop.isBusy(cost)) return onThreadPool(key, algorithm, token)
+    eventLoop.count(cost)
+    return isSignedBy(key, algorithm, token)
   }
 }
 
 function onThreadPool(
-  { hash, input }: PreparedKey,
-  { signingInput, signature }: ParsedToken,
-): Promise<boolean> {
+  key: VerificationKey,
+  algorithm: Algorithm,
+  token: ParsedToken,
+): boolean | Promise<boolean> {
+  const prepared = preparedFor(key, algorithm, token.signature)
+  if (prepared === undefined) return false
+  // That platform has no thread pool.
+  if (prepared.jwkInput !== undefined) return isSignedBy(key, algorithm, token)
+  const { signingInput, signature } = token
   return new Promise((resolve, reject) => {
-    verify(hash, signingInput, input, signature, (error, isValid) => {
+    verify(prepared.hash, signingInput, prepared.input, signature, (error, isValid) => {
       if (error === null) resolve(isValid)
       else reject(error)
     })

@@ -84,7 +84,7 @@ export function createKeySearch({
   clock,
 }: KeySearchOptions): KeySearch {
   const headers = createHeaderCache()
-  const isSignedBy = createSignatureCheck(clock)
+  const isSignedBy = createSignatureCheck()
   const tenants = isTenantRule(rules.issuer) ? rules.issuer : undefined
 
   /** Before the keys: what is wrong here must not cost a fetch. */
