@@ -11,6 +11,8 @@ import type { PublishedKeys } from './published-keys.ts'
 /** An application that listens, and tokens for it. */
 export interface Api extends AsyncDisposable {
   readonly origin: string
+  /** What listens, as its framework has it. */
+  readonly app: object
   call(path: string, authorization?: string, method?: string, dpop?: string): Promise<Response>
   /** As the script of a page causes it, which sends a token. */
   preflight(path: string): Promise<Response>
@@ -33,9 +35,11 @@ export async function startApi(peer: Peer, side: Side, keys: PublishedKeys): Pro
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // it listens on a port
   const origin = `http://127.0.0.1:${port}`
-  server.on('request', await create(iss, origin))
+  const { app, listener } = await create(iss, origin)
+  server.on('request', listener)
   return {
     origin,
+    app,
     async call(path, authorization, method, dpop) {
       const headers = {
         ...(authorization === undefined ? {} : { authorization }),

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 
 import { getRequestListener } from '@hono/node-server'
+import type { Express } from 'express'
 import type { FastifyInstance } from 'fastify'
 import type Koa from 'koa'
 
@@ -21,42 +22,63 @@ import { createApp as passportBefore } from './passport-jwt/before.ts'
 
 export type Side = 'before' | 'after'
 
-/** @param origin Where the API is. */
-type CreateListener = (issuer: string, origin: string) => RequestListener | Promise<RequestListener>
+export interface Application {
+  /** As its framework has it. */
+  readonly app: object
+  readonly listener: RequestListener
+}
 
-/** By the name of the peer, as listeners of `node:http`. */
-export const applications: Readonly<Record<string, Readonly<Record<Side, CreateListener>>>> = {
-  'express-jwt': { before: expressJwtBefore, after: expressJwtAfter },
-  'express-oauth2-jwt-bearer': { before: expressOauth2Before, after: expressOauth2After },
-  'passport-jwt': { before: passportBefore, after: passportAfter },
-  'keycloak-connect': { before: keycloakBefore, after: keycloakAfter },
+/** @param origin Where the API is. */
+type Create = (issuer: string, origin: string) => Application | Promise<Application>
+
+/** By the name of the peer. */
+export const applications: Readonly<Record<string, Readonly<Record<Side, Create>>>> = {
+  'express-jwt': { before: ofExpress(expressJwtBefore), after: ofExpress(expressJwtAfter) },
+  'express-oauth2-jwt-bearer': {
+    before: ofExpress(expressOauth2Before),
+    after: ofExpress(expressOauth2After),
+  },
+  'passport-jwt': { before: ofExpress(passportBefore), after: ofExpress(passportAfter) },
+  'keycloak-connect': { before: ofExpress(keycloakBefore), after: ofExpress(keycloakAfter) },
   'koa-jwt': { before: ofKoa(koaBefore), after: ofKoa(koaAfter) },
   '@fastify/jwt': { before: ofFastify(fastifyBefore), after: ofFastify(fastifyAfter) },
   'hono/jwk': { before: ofHono(honoBefore), after: ofHono(honoAfter) },
 }
 
-function ofKoa(createApp: (issuer: string) => Pick<Koa, 'callback'>): CreateListener {
-  return (issuer) => {
-    const callback = createApp(issuer).callback()
-    return (request, response) => void callback(request, response)
+function ofExpress(createApp: (issuer: string, origin: string) => Express): Create {
+  return (issuer, origin) => {
+    const app = createApp(issuer, origin)
+    return { app, listener: app }
   }
 }
 
-function ofFastify(createApp: (issuer: string) => Promise<FastifyInstance>): CreateListener {
+function ofKoa(createApp: (issuer: string) => Pick<Koa, 'callback'>): Create {
+  return (issuer) => {
+    const app = createApp(issuer)
+    const callback = app.callback()
+    return { app, listener: (request, response) => void callback(request, response) }
+  }
+}
+
+function ofFastify(createApp: (issuer: string) => Promise<FastifyInstance>): Create {
   return async (issuer) => {
     const app = await createApp(issuer)
     await app.ready()
-    return (request, response) => {
-      app.routing(request, response)
+    return {
+      app,
+      listener(request, response) {
+        app.routing(request, response)
+      },
     }
   }
 }
 
 function ofHono(
   createApp: (issuer: string) => { fetch: (request: Request) => Response | Promise<Response> },
-): CreateListener {
+): Create {
   return (issuer) => {
-    const listener = getRequestListener(createApp(issuer).fetch, { overrideGlobalObjects: false })
-    return (request, response) => void listener(request, response)
+    const app = createApp(issuer)
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+    return { app, listener: (request, response) => void listener(request, response) }
   }
 }

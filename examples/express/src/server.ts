@@ -10,7 +10,7 @@ const verifier = createVerifier({
   audience: null, // and no audience
   algorithms: ['RS512'], // and signs with RS512 alone
 })
-const app = express()
+export const app = express()
 
 app.get('/health', (_request, response) => {
   response.json({ status: 'ok' })

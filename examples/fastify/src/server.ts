@@ -10,7 +10,7 @@ const verifier = createVerifier({
   audience: null, // and no audience
   algorithms: ['RS512'], // and signs with RS512 alone
 })
-const app = fastify()
+export const app = fastify()
 
 app.get('/health', async () => ({ status: 'ok' }))
 

@@ -12,7 +12,7 @@ const verifier = createVerifier({
   audience: null, // and no audience
   algorithms: ['RS512'], // and signs with RS512 alone
 })
-const app = new Hono<{ Variables: AuthVariables }>()
+export const app = new Hono<{ Variables: AuthVariables }>()
 
 app.get('/health', (c) => c.json({ status: 'ok' }))
 

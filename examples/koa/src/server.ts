@@ -27,7 +27,8 @@ router.post('/v1/clientLocations', (context) => {
   context.body = { savedBy: claims.sub, location }
 })
 
-export const server = new Koa().use(router.routes()).listen(Number(PORT), '127.0.0.1')
+export const app = new Koa().use(router.routes())
+export const server = app.listen(Number(PORT), '127.0.0.1')
 server.on('error', (error) => {
   console.error(`api: ${error.message} (PORT sets another port)`)
   process.exit(1)

@@ -36,7 +36,7 @@ collectMetrics(register, sources)
 // In a worker of cluster.ts it answers the primary; otherwise it does nothing.
 void new AggregatorRegistry()
 
-const app = express()
+export const app = express()
 app.get('/livez', (_request, response) => {
   response.sendStatus(health.live())
 })
@@ -54,7 +54,7 @@ app.post('/v1/clientLocations', authenticate(verifier), express.json(), (request
   response.json({ savedBy: getAuth(request).claims.sub, process: process.pid })
 })
 
-const server = app.listen(Number(PORT), HOST)
+export const server = app.listen(Number(PORT), HOST)
 await once(server, 'listening')
 const address = server.address()
 if (!cluster.isWorker && typeof address === 'object') {

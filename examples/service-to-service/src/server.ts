@@ -5,7 +5,7 @@ const { AUTH_URL = 'http://127.0.0.1:4010', API_URL = 'http://127.0.0.1:3000' } 
 const { LOGIN_ID: loginId = 'demo', PASSWORD: password = 'demo', PORT = '3001' } = process.env
 
 const tokens = createTokenClient({ authUrl: AUTH_URL, loginId, password, origins: [API_URL] })
-const app = express()
+export const app = express()
 
 app.get('/health', (_request, response) => {
   response.json({ status: 'ok', token: tokens.status() })
