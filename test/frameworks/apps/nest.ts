@@ -5,7 +5,9 @@ import type { NestExpressApplication } from '@nestjs/platform-express'
 import { OAuthError, refusalOf } from '@portcullis/client/oauth'
 import { type Auth, createVerifier, scope, type Verifier } from '@portcullis/core'
 import { AuthException, CurrentAuth, PortcullisGuard } from '@portcullis/nest'
-import { authErrorOf, PortcullisModule, Requires } from '@portcullis/nest'
+import { authErrorOf, PortcullisModule, Public, Requires } from '@portcullis/nest'
+import { describeRoutes } from '@portcullis/nest/routes'
+import { assertGuarded } from '@portcullis/testing'
 import type express from 'express'
 import { z } from 'zod'
 
@@ -132,7 +134,35 @@ const CORS = {
   exposedHeaders: ['WWW-Authenticate', 'Retry-After'],
 }
 
+async function checkRoutes(verifier: Verifier, health: string): Promise<void> {
+  @Controller(health)
+  class Health {
+    @Get()
+    @Public()
+    read() {
+      return {}
+    }
+  }
+
+  @Controller('places')
+  class Sights {
+    @Get()
+    read(@CurrentAuth() { claims }: Auth) {
+      return { readBy: claims.sub }
+    }
+  }
+
+  @Module({ imports: [PortcullisModule.forRoot({ verifier })], controllers: [Health, Sights] })
+  class ListedModule {}
+
+  const app = await NestFactory.create(ListedModule, { logger: false })
+  const list = await describeRoutes(app) // in the place of app.init()
+  assertGuarded(list, { open: ['GET /health'], before: ['jsonParser', 'urlencodedParser'] })
+  await app.close()
+}
+
 export const applications: Applications = {
+  listed: checkRoutes,
   plain: async (verifier) => await listenerOf(AppModule.forVerifier(verifier)),
   typed: async (configuration) => await listenerOf(typedModule(configuration), CORS),
 }

@@ -99,7 +99,6 @@ function planOf(
 async function statusOf(ask: Ask, request: Request): Promise<number> {
   // Also one of another `fetch` than that of the platform.
   const { status, body } = Object(await answerOf(ask, request)) as Partial<Response>
-  // Mistake `assertRefuses: the first argument must return a response`: Return what the application answers, a `Response`.
   if (typeof status !== 'number') {
     throw new TypeError('assertRefuses: the first argument must return a response')
   }
