@@ -13,7 +13,7 @@ cli           | @portcullis/core/explain  | *
 cli           | @portcullis/core/verifier | commands/explain
 cli           | @portcullis/introspection | explain/opaque-token
 cli           | @portcullis/redis         | commands/explain commands/redis-stream commands/revoke
-cli           | @portcullis/testing       | probe/challenge probe/credentials serve/service try/stage
+cli           | @portcullis/testing       | commands/probe-operations probe/challenge probe/credentials serve/service try/stage
 cli           | commander                 | *
 cli           | hono                      | pages/pages
 cli           | hono/html                 | *
@@ -27,7 +27,7 @@ cli           | node:fs/promises          | *
 cli           | node:http                 | probe/exchange try/stage
 cli           | node:https                | probe/exchange
 cli           | node:net                  | serve/secret
-cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript input/token-input
+cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript input/bounded-file input/token-input
 cli           | node:util                 | doctor/typescript surroundings/terminal
 client        | @portcullis/kit/client-authentication | oauth/client-authentication oauth/grant-exchange oauth/options
 client        | node:crypto               | oauth/subject

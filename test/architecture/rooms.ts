@@ -56,14 +56,15 @@ room            | calls                                                        |
 ./package-files |                                                              |                |
 surroundings    |                                                              |                | *
 input           | surroundings                                                 |                | *
+openapi         | surroundings input                                           |                | description security
 keys            | surroundings input                                           |                | key-choice key-inspection key-report seen-document
 explain         | surroundings input keys                                      |                | *
 doctor          | surroundings input keys                                      |                | packages service typescript
 serve           | surroundings input explain                                   |                | *
-probe           | surroundings input explain serve                             |                | cases claims coverage credentials exchange findings judgement kinds minted report
+probe           | surroundings input explain serve                             |                | cases claims coverage credentials exchange findings judgement kinds minted operations report
 pages           | ./package-files surroundings explain serve                   |                | pages
 try             | surroundings                                                 |                | play lines story tally
-commands        | surroundings input keys explain doctor serve probe pages try |                | *
+commands        | surroundings input openapi keys explain doctor serve probe pages try |                | *
 program         | ./package-files surroundings commands                        |                |
 `
 

@@ -3,40 +3,36 @@ import { explain } from '@portcullis/core/explain'
 import type { Command } from 'commander'
 
 import { inFlags } from '../input/flag-names.ts'
-import { readTextFile, readToken, type TokenOptions, tokenIn } from '../input/token-input.ts'
-import { takesVerifierFlags, type VerifierFlags, verifierRules } from '../input/verifier-flags.ts'
-import {
-  type ChosenKeys,
-  keysAt,
-  type KeyOptions,
-  orUsage,
-  statedPlace,
-  takesKeys,
-} from '../keys/key-choice.ts'
+import { readTextFile, tokenIn } from '../input/token-input.ts'
+import { takesVerifierFlags, verifierRules } from '../input/verifier-flags.ts'
+import { type ChosenKeys, keysAt, orUsage, statedPlace, takesKeys } from '../keys/key-choice.ts'
 import type { ProbeCase } from '../probe/cases.ts'
-import { lastingClaims, TOLERATED, type WrongToken, wrongTime } from '../probe/claims.ts'
+import { TOLERATED, type WrongToken, wrongTime } from '../probe/claims.ts'
 import type { Absent } from '../probe/coverage.ts'
 import { type MintedTokens, probeCases } from '../probe/credentials.ts'
-import { exchange, type Target } from '../probe/exchange.ts'
-import { judgeProbe, type ProbeFindings } from '../probe/findings.ts'
+import { exchange } from '../probe/exchange.ts'
+import { judgeProbe } from '../probe/findings.ts'
 import type { Probed } from '../probe/judgement.ts'
 import { ACCEPTED, CHECKS } from '../probe/kinds.ts'
 import { mintedTokens } from '../probe/minted.ts'
 import { printProbe, probeJson } from '../probe/report.ts'
-import { isConfidential } from '../serve/secret.ts'
-import { CommandError, EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
+import { usageError } from '../surroundings/exit-code.ts'
 import { untilInterrupted } from '../surroundings/interruption.ts'
 import { printable, printableJson } from '../surroundings/printable.ts'
 import type { Context } from '../surroundings/terminal.ts'
+import { parameterValue, probeOperations } from './probe-operations.ts'
+import {
+  checkReached,
+  checkTogether,
+  claimsLike,
+  EXIT_CODES,
+  goodToken,
+  type ProbeOptions,
+  targetOf,
+  warnOf,
+} from './probe-options.ts'
 
 // The command `probe`: collects the tokens, sends the requests one after the other, and hands the answers to probe/, which judges them.
-
-interface ProbeOptions extends KeyOptions, TokenOptions, VerifierFlags {
-  readonly stdin?: boolean
-  readonly expiredFile?: string
-  readonly method: string
-  readonly json?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -45,6 +41,7 @@ Examples:
   portcullis probe http://127.0.0.1:3000/v1/me --env TOKEN
   portcullis probe https://api.example.com/ --file new.txt \\
     --expired-file old.txt --auth-url https://auth.example.com
+  portcullis probe https://api.example.com/v1 --openapi openapi.json
 
 It sends forty to fifty requests, one after the other: without a body, but
 for a form with --method POST, PUT or PATCH. With a
@@ -54,16 +51,12 @@ If the keys are those of portcullis serve on this machine or at
 PORTCULLIS_URL, it lets that mint bad tokens of every kind: a hundred requests.
 So many may fire an alarm of the API that watches for floods of bad tokens.
 
+With --openapi it asks each GET and HEAD of the description that needs a token:
+without one, with a forged one, and with yours where that lacks a scope.
+
 Exit codes: 0 sound as far as tested, 1 a breach or a fault,
 2 wrong command line, 3 cannot be decided
 `
-
-const EXIT_CODES: Readonly<Record<ProbeFindings['verdict'], ExitCode>> = {
-  sound: EXIT.ok,
-  breach: EXIT.refused,
-  faulty: EXIT.refused,
-  unclear: EXIT.undecided,
-}
 
 export function registerProbe(command: Command, context: Context): void {
   takesVerifierFlags(takesKeys(command))
@@ -73,10 +66,20 @@ export function registerProbe(command: Command, context: Context): void {
     .option('--env <name>', 'read your token from an environment variable')
     .option('--stdin', 'read your token from stdin')
     .option('--expired-file <path>', 'read a token of yours that has expired from a file')
+    .option('--openapi <path>', 'ask the operations of an OpenAPI description instead: JSON')
+    .option('--unsafe-methods', 'with --openapi: also POST, PUT, PATCH and DELETE, which may run')
+    .option(
+      '--value <name=text>',
+      'with --openapi: the value of a parameter; may be repeated',
+      parameterValue,
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (text: string, options: ProbeOptions) => {
-      await probe(text, options, context)
+      checkTogether(command)
+      const { openapi } = options
+      if (openapi === undefined) await probe(text, options, context)
+      else await probeOperations(text, { ...options, openapi }, context)
     })
 }
 
@@ -103,8 +106,7 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
         claims: claimsLike(good ?? minted?.right, options),
       }),
   )
-  const bad = cases.filter(({ kind }) => BAD.has(kind)).length
-  terminal.say(`Sends ${bad} bad tokens, which may fire an alarm that watches for a flood of them.`)
+  warnOf(cases.filter(({ kind }) => BAD.has(kind)).length, terminal)
   const probes: Probed[] = []
   const ask = async (each: ProbeCase) => {
     const answer = await exchange(target, each, context)
@@ -112,9 +114,7 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
   }
   for (const each of cases) {
     const probed = await ask(each)
-    if (probes.length === 0 && probed.answer.failure !== undefined) {
-      throw new CommandError(EXIT.undecided, `the API does not answer: ${probed.answer.failure}`)
-    }
+    if (probes.length === 0) checkReached(probed.answer)
     probes.push(probed)
   }
   const unproven = cases.find(({ kind }) => kind === 'unproven')
@@ -140,15 +140,6 @@ const BAD: ReadonlySet<ProbeCase['kind']> = new Set([
   'wrong',
 ])
 
-function claimsLike(token: string | undefined, { issuer, discover, audience }: ProbeOptions) {
-  const own = token === undefined ? { sub: 'portcullis-probe' } : lastingClaims(token)
-  return {
-    ...own,
-    ...((issuer ?? discover) !== undefined && { iss: issuer?.[0] ?? discover }),
-    ...(audience && { aud: audience[0] }),
-  }
-}
-
 /** The document is needed before the first token: an attack is made of it. */
 async function fetched({ source, where }: ChosenKeys, { signal, terminal }: Context) {
   const verifier = createVerifier({ keys: source, issuer: null, audience: null })
@@ -158,13 +149,6 @@ async function fetched({ source, where }: ChosenKeys, { signal, terminal }: Cont
     if (!(error instanceof AuthError)) throw error
     terminal.say(`no keys from ${printable(where)}: ${inFlags(error.detail)}`)
   }
-}
-
-async function goodToken({ file, env, stdin }: ProbeOptions, context: Context) {
-  if (file === undefined && env === undefined && stdin !== true) return undefined
-  const stated = { ...(file && { file }), ...(env && { env }) }
-  const { token } = await readToken(stdin === true ? '-' : undefined, stated, context)
-  return token
 }
 
 /** @throws CommandError if it has not expired for so long that no API accepts it. */
@@ -191,27 +175,6 @@ function absentBecause(minted: MintedTokens | undefined): Absent {
   const exp = 'state --expired-file, or take `portcullis serve` as the issuer'
   const form = 'state one of yours: --file, --env or --stdin'
   return { ...all, exp, 'form of the token': form }
-}
-
-function targetOf(
-  text: string,
-  { method, timeout = 5, allowInsecure }: ProbeOptions,
-  hasToken: boolean,
-): Target {
-  if (!URL.canParse(text)) throw usageError('the URL must be like https://api.example.com/v1/me')
-  const url = new URL(text)
-  if (!/^https?:$/.test(url.protocol)) throw usageError('the URL must begin with https: or http:')
-  if (url.username !== '' || url.password !== '') {
-    throw usageError('the URL must not contain credentials')
-  }
-  if (hasToken && !isConfidential(url) && allowInsecure !== true) {
-    throw usageError(
-      'the URL must begin with https: (--allow-insecure sends your token in the clear)',
-    )
-  }
-  if (!/^[A-Z]+$/.test(method)) throw usageError('--method must be a name such as GET or POST')
-  if (!(timeout > 0 && timeout <= 60)) throw usageError('--timeout must be at most 60 seconds')
-  return { url, method, timeout }
 }
 
 async function verdictOn(

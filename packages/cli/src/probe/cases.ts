@@ -10,8 +10,8 @@ export interface ProbeCase {
    * What an API has to make of it: no credentials that it knows (`missing`), no token (`malformed`), several (`invalid_request`),
    * a token that no key of the issuer proves (`unproven`), one that is too long (`too_large`), the user's token (`good`) or one that was
    * minted for the probe (`minted`), the same written in another way (`like_good`) or at another place (`elsewhere`), it in the first of
-   * two headers (`two_headers`) or behind a forged one (`forged_first`), a token of the issuer that is wrong in one thing (`wrong`), or
-   * no right token with another method (`head`, `options`).
+   * two headers (`two_headers`) or behind a forged one (`forged_first`), a token of the issuer that is wrong in one thing (`wrong`), a
+   * token of the user that lacks a scope (`lacking`), or no right token with another method (`head`, `options`).
    */
   readonly kind:
     | 'missing'
@@ -26,6 +26,7 @@ export interface ProbeCase {
     | 'two_headers'
     | 'forged_first'
     | 'wrong'
+    | 'lacking'
     | 'head'
     | 'options'
   readonly authorization: readonly string[]

@@ -88,7 +88,7 @@ function methodUntested(
   return isAnswered ? undefined : UNTOLD
 }
 
-const UNTOLD = 'the answer does not say whether the token was refused'
+export const UNTOLD = 'the answer does not say whether the token was refused'
 
 function checkUntested(
   check: Check | Place,

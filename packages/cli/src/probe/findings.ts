@@ -29,20 +29,27 @@ const VERDICTS = {
  * @param again The first unproven token once more: what differs between its two answers is not about the token.
  */
 export function judgeProbe(probes: readonly Probed[], absent: Absent, again: Probed | undefined) {
+  const further = [
+    ...comparison(probes, again),
+    ...placeFinding(FORGED_IN_QUERY, QUERY_IS_READ, probes),
+    ...placeFinding(FORGED_IN_FORM, FORM_IS_READ, probes),
+  ]
+  return { ...judgeAnswers(probes, further), ...coverageOf(probes, absent) }
+}
+
+/** @param further What is not about a single answer. */
+export function judgeAnswers(probes: readonly Probed[], further: readonly ProbeFinding[]) {
   const judged = probes.map((probed) => ({
     probed,
     complaints: complaintsAbout(probed, rightAnswer(probed, probes)),
   }))
   const all = [
     ...gathered(judged.map(({ probed, complaints }) => [probed.probe.name, complaints])),
-    ...comparison(probes, again),
-    ...placeFinding(FORGED_IN_QUERY, QUERY_IS_READ, probes),
-    ...placeFinding(FORGED_IN_FORM, FORM_IS_READ, probes),
+    ...further,
   ]
   const findings = LEVELS.flatMap((level) => all.filter((each) => each.level === level))
-  const worst = worstOf(findings) ?? 'note'
   return {
-    verdict: VERDICTS[worst],
+    verdict: VERDICTS[worstOf(findings) ?? 'note'],
     rows: judged.map(({ probed, complaints }) => ({
       name: probed.probe.name,
       outcome: worstOf(complaints) ?? ('ok' as const),
@@ -54,7 +61,6 @@ export function judgeProbe(probes: readonly Probed[], absent: Absent, again: Pro
     })),
     /** The worst first. */
     findings,
-    ...coverageOf(probes, absent),
   }
 }
 

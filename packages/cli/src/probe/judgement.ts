@@ -33,6 +33,7 @@ const KINDS: Readonly<Record<ProbeCase['kind'], readonly [expected: string, acce
     'let through with a forged token in the first header, for the one in the second',
   ],
   wrong: ['401'],
+  lacking: ['403', 'let through, though the token lacks a scope that the description names'],
   head: ['not 2xx'],
   options: ['any'],
 }
@@ -76,6 +77,7 @@ function statusComplaint(
   if (kind === 'good') return aboutGood(probed, answer)
   if (kind === 'head') return aboutHead(answer)
   if (kind === 'options') return aboutOptions(answer, rightAnswer)
+  if (kind === 'lacking') return aboutLacking(probed.probe, status)
   // The API need not know who a minted token is for, so no refusal of it is a mistake.
   if (kind === 'minted') return NOTHING_THERE.get(status) ?? aboutFailure(status)
   if (kind === 'like_good') {
@@ -140,6 +142,14 @@ function aboutRefusal(probe: ProbeCase, { status, headers }: Answer): Said | und
       `${status}, not 401: what a stranger sends must not make an API fail`,
     ]
   )
+}
+
+/** An API may look at the request before it looks at the scopes, which then nothing shows. */
+function aboutLacking(probe: ProbeCase, status: number): Said | undefined {
+  if (status === 403) return undefined
+  if (status < 300) return acceptedOf(probe)
+  const untold = `${status}, not 403: it does not say whether the scopes of the token were looked at`
+  return NOTHING_THERE.get(status) ?? aboutFailure(status) ?? ['unclear', untold]
 }
 
 function acceptedOf({ kind, accepted }: ProbeCase): Said {
