@@ -25,7 +25,7 @@ const WORK = 'docs/.reference'
 const PAGES = `${WORK}/pages`
 
 const ROUTES =
-  'Lists the routes of an application, each with what is proven of its guard. No request is made, and no guard loads it.'
+  'Lists the routes of an application, each with what is proven of its guard, also for OpenAPI. No request is made, and no guard loads it.'
 
 /** What the modules are for that have no README of their own. */
 const OTHER_MODULES: Readonly<Record<string, string>> = {

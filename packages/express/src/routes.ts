@@ -25,12 +25,18 @@ import {
 
 // Lists the routes of an application of Express 5 or 4, each with what is proven of its guard: `@portcullis/express/routes`.
 
-export type {
-  FunctionBefore,
-  Route,
-  RouteList,
-  RouteRequirement,
-  RouteState,
+export {
+  type FunctionBefore,
+  type OpenApiSecurity,
+  type OperationSecurity,
+  type Route,
+  type RouteList,
+  type RouteRequirement,
+  type RouteState,
+  securityOf,
+  type SecurityOfOptions,
+  type SecurityScheme,
+  type UndescribedRoute,
 } from '@portcullis/kit/routes'
 
 /**

@@ -422,7 +422,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
   test('requirements are described, with the scopes that meet them', () => {
     const app = appWith((each) => each.use(guard).get('/a', authorize(scope('r w')), handler))
     expect(routeOf(app, '/a')?.requirements).toEqual([
-      { description: 'scope r w', scopes: [['r', 'w']] },
+      { description: 'scope r w', scopes: [['r', 'w']], isWhole: true },
     ])
   })
 

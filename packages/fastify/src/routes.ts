@@ -16,12 +16,18 @@ import { isOpen } from './route.ts'
 
 // Lists the routes of an application of Fastify, each with what is proven of its guard: `@portcullis/fastify/routes`.
 
-export type {
-  FunctionBefore,
-  Route,
-  RouteList,
-  RouteRequirement,
-  RouteState,
+export {
+  type FunctionBefore,
+  type OpenApiSecurity,
+  type OperationSecurity,
+  type Route,
+  type RouteList,
+  type RouteRequirement,
+  type RouteState,
+  securityOf,
+  type SecurityOfOptions,
+  type SecurityScheme,
+  type UndescribedRoute,
 } from '@portcullis/kit/routes'
 
 /** What Fastify hands to `onRoute`. */

@@ -239,7 +239,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
       each.register(guard).get('/a', { preHandler: reading }, handler),
     )
     expect(describeRoutes(app).routes[0]?.requirements).toEqual([
-      { description: 'scope r', scopes: [['r']] },
+      { description: 'scope r', scopes: [['r']], isWhole: true },
     ])
     const metadata = { path: '/m', url: 'https://a.test/m', body: '{}' }
     expect(

@@ -15,12 +15,18 @@ import { guardMarkOf } from './guard-marks.ts'
 
 // Lists the routes of an application of Hono, each with what is proven of its guard: `@portcullis/hono/routes`.
 
-export type {
-  FunctionBefore,
-  Route,
-  RouteList,
-  RouteRequirement,
-  RouteState,
+export {
+  type FunctionBefore,
+  type OpenApiSecurity,
+  type OperationSecurity,
+  type Route,
+  type RouteList,
+  type RouteRequirement,
+  type RouteState,
+  securityOf,
+  type SecurityOfOptions,
+  type SecurityScheme,
+  type UndescribedRoute,
 } from '@portcullis/kit/routes'
 
 type Handler = (...given: never[]) => unknown

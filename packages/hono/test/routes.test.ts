@@ -222,7 +222,7 @@ test('optional, none, requirements, and one that no guard is before', () => {
   expect(listed(new Hono().get('/a', authorize(scope('r')), handler))).toEqual(['GET /a unseen'])
   const app = new Hono().use(guard).get('/a', authorize(scope('r')), handler)
   expect(describeRoutes(app).routes[0]?.requirements).toEqual([
-    { description: 'scope r', scopes: [['r']] },
+    { description: 'scope r', scopes: [['r']], isWhole: true },
   ])
 })
 

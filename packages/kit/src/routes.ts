@@ -21,3 +21,11 @@ export type {
   RouteRequirement,
   RouteState,
 } from './routes/route-list.ts'
+export {
+  type OpenApiSecurity,
+  type OperationSecurity,
+  securityOf,
+  type SecurityOfOptions,
+  type SecurityScheme,
+  type UndescribedRoute,
+} from './routes/security.ts'

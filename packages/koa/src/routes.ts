@@ -13,12 +13,18 @@ import {
 
 // Lists the routes of an application of Koa with @koa/router, each with what is proven of its guard: `@portcullis/koa/routes`.
 
-export type {
-  FunctionBefore,
-  Route,
-  RouteList,
-  RouteRequirement,
-  RouteState,
+export {
+  type FunctionBefore,
+  type OpenApiSecurity,
+  type OperationSecurity,
+  type Route,
+  type RouteList,
+  type RouteRequirement,
+  type RouteState,
+  securityOf,
+  type SecurityOfOptions,
+  type SecurityScheme,
+  type UndescribedRoute,
 } from '@portcullis/kit/routes'
 
 /**

@@ -293,7 +293,7 @@ describe.each(frameworks)('%s', (_name, createApp) => {
       routerOf((r) => r.get('/a', reading, handler)),
     )
     expect(describeRoutes(app).routes[0]?.requirements).toEqual([
-      { description: 'scope r', scopes: [['r']] },
+      { description: 'scope r', scopes: [['r']], isWhole: true },
     ])
   })
 

@@ -10,12 +10,18 @@ import { UNKNOWN_PLATFORM } from './platform.ts'
 
 // Lists the routes of an application of Nest, each with what is proven of its guard: `@portcullis/nest/routes`.
 
-export type {
-  FunctionBefore,
-  Route,
-  RouteList,
-  RouteRequirement,
-  RouteState,
+export {
+  type FunctionBefore,
+  type OpenApiSecurity,
+  type OperationSecurity,
+  type Route,
+  type RouteList,
+  type RouteRequirement,
+  type RouteState,
+  securityOf,
+  type SecurityOfOptions,
+  type SecurityScheme,
+  type UndescribedRoute,
 } from '@portcullis/kit/routes'
 
 /**

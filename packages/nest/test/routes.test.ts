@@ -635,8 +635,8 @@ describe.each(platforms)('on %s', (platform) => {
     }
     await using app = await described({ imports: [everywhere], controllers: [Requiring] })
     expect(app.routes[0]?.requirements).toEqual([
-      { description: 'scope read', scopes: [['read']] },
-      { description: 'scope write', scopes: [['write']] },
+      { description: 'scope read', scopes: [['read']], isWhole: true },
+      { description: 'scope write', scopes: [['write']], isWhole: true },
     ])
   })
 

@@ -32,8 +32,8 @@ const all = await Promise.all(
   }),
 )
 
-/** What else is run, and where: packages/nest/test/testing-module.test.ts, and test/documents/examples.test.ts for the lines of a token service. */
-const ELSEWHERE = /forRootAsync|createTestingModule|issuer: null, audience: null/
+/** What else is run, and where: packages/nest/test/testing-module.test.ts, openapi.test.ts, and test/documents/examples.test.ts for the lines of a token service. */
+const ELSEWHERE = /forRootAsync|createTestingModule|securityOf|issuer: null, audience: null/
 
 test.each([
   ...adapters.map(({ folder }) => [`packages/${folder}/README.md`, folder] as const),

@@ -341,6 +341,13 @@ export const ROWS: readonly Row[] = [
   row('fastify/routes noteRoutes', fastifyRoutes.noteRoutes, [arg(fastifyApp)]),
   row('fastify/routes describeRoutes', fastifyRoutes.describeRoutes, [arg(notedApp)]),
   row('nest/routes describeRoutes', nestRoutes.describeRoutes, [arg(nestApp)]),
+  ...Object.entries({ expressRoutes, honoRoutes, koaRoutes, fastifyRoutes, nestRoutes }).map(
+    ([module, { securityOf }]) =>
+      row(`${module.replace('Routes', '/routes')} securityOf`, securityOf, [
+        arg({ routes: [], isComplete: true }),
+        options({ schemes: { bearer: { type: 'http' } } }),
+      ]),
+  ),
   row('nest serveMetadata', nest.serveMetadata, [arg(metadata)]),
   row('nest CurrentAuth', nest.CurrentAuth, [options({ optional: true })]),
   row('nest Requires', nest.Requires, [arg(need)]),
@@ -391,7 +398,9 @@ export const ROWS: readonly Row[] = [
   row('testing assertChallenge', testing.assertChallenge, [arg(challenged), options({})]),
   row('testing assertRefuses', testing.assertRefuses, [
     arg(() => new Response(null, { status: 401 })),
-    arg({ routes: [{ method: 'GET', path: '/', state: 'required', before: [] }] }),
+    arg({
+      routes: [{ method: 'GET', path: '/', state: 'required', requirements: [], before: [] }],
+    }),
     options({ values: {} }),
   ]),
   row('testing assertGuarded', testing.assertGuarded, [

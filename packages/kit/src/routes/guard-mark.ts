@@ -1,4 +1,5 @@
 import type { RouteRequirement } from './route-list.ts'
+import { allOfScopes, anyOfScopes } from './scope-lists.ts'
 
 // What a guard says of itself when it is made, for whoever lists routes. It is all that a guard needs of the list.
 
@@ -23,22 +24,11 @@ export function guardMark(isOptional = false): GuardMark {
 }
 
 export function requiredBy(requirements: readonly Requirement[]): readonly RouteRequirement[] {
-  return requirements.map((each) => ({ description: each.description, scopes: scopesOf(each) }))
+  return requirements.map((each) => ({ description: each.description, ...scopesOf(each) }))
 }
 
-/** More lists than this say no more than that one of many is needed. */
-const MOST_LISTS = 64
-
-function scopesOf({ scope, parts, alternatives }: Requirement): readonly (readonly string[])[] {
-  if (alternatives !== undefined) return alternatives.flatMap(scopesOf)
-  if (parts === undefined) return [scope?.split(' ') ?? []]
-  return parts.reduce<readonly (readonly string[])[]>(
-    (lists, part) => {
-      const both = scopesOf(part).flatMap((added) =>
-        lists.map((list) => [...new Set([...list, ...added])]),
-      )
-      return both.length > MOST_LISTS ? lists : both
-    },
-    [[]],
-  )
+function scopesOf({ scope, parts, alternatives }: Requirement): ReturnType<typeof allOfScopes> {
+  if (alternatives !== undefined) return anyOfScopes(alternatives.map(scopesOf))
+  if (parts !== undefined) return allOfScopes(parts.map(scopesOf))
+  return { scopes: [scope?.split(' ') ?? []], isWhole: scope !== undefined }
 }

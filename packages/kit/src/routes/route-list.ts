@@ -12,6 +12,8 @@ export interface RouteRequirement {
   readonly description: string
   /** Lists of scopes, of which one must be granted whole. One empty list: no scope is asked for. */
   readonly scopes: readonly (readonly string[])[]
+  /** Whether `scopes` says all of it: `false` where something is required that is no scope, such as a role. */
+  readonly isWhole: boolean
 }
 
 /** A function that runs ahead of the guard of a route, and may answer. */
