@@ -22,7 +22,7 @@ import { createApp as passportBefore } from './passport-jwt/before.ts'
 
 export type Side = 'before' | 'after'
 
-export interface Application {
+interface Application {
   /** As its framework has it. */
   readonly app: object
   readonly listener: RequestListener
