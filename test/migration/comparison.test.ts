@@ -51,6 +51,24 @@ test('the times are those of the guarded routes with 50 tokens', () => {
   }
 })
 
+test('who lists routes exports what does, and nobody else exports anything about routes', async () => {
+  for (const [shown = '', ...cells] of rows) {
+    const names = shown === 'Portcullis' ? ['@portcullis/express/routes'] : shown.split(', ')
+    const modules = await Promise.all(
+      names
+        .filter((name) => /^[@\w/-]+$/.test(name))
+        .map(async (name) => (await import(name)) as Readonly<Record<string, unknown>>),
+    )
+    const exported = modules.flatMap((module) => Object.keys(module))
+    expect(exported).not.toEqual([])
+    const lists = exported.filter((name) => /route/i.test(name))
+    expect([shown, cells.at(-1)?.replace(/^\[(\w+)\].*/, '$1')]).toEqual([
+      shown,
+      lists.length > 0 ? 'yes' : 'no',
+    ])
+  }
+})
+
 /** Its own fetcher takes https alone, and throws as this one does. */
 const jwksCache = new SimpleJwksCache({ fetcher: { fetch: fetchOctets } })
 
