@@ -119,7 +119,7 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
     'redis/store/entry-id',
     'redis/store/time',
   ],
-  'redis/revocations/restoring': [],
+  'redis/revocations/restoring': ['redis/revocations/comparison', 'redis/store/entry-id'],
   'redis/store/pacing': ['@portcullis/kit/pace'],
 }
 

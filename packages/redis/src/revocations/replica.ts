@@ -29,7 +29,7 @@ import {
   afterShortage,
   type Batch,
 } from './replica-state.ts'
-import { isLossy } from './restoring.ts'
+import { causeOfLoad, isLossy } from './restoring.ts'
 import { readWhole } from './whole-stream.ts'
 
 // Follows the stream over one connection. What is done next is decided in `following.ts`.
@@ -165,11 +165,12 @@ async function readAll(
   // What this stream has not is of the one before: it may be in nobody else's hands.
   const { ours } = replica
   await ours.retry()
-  if (isLossy(trigger)) replica.ahead.mayBeLost()
+  const cause = causeOfLoad(trigger, replica.state().position, reading)
+  if (isLossy(cause)) replica.ahead.mayBeLost()
   const left = await leave(replica)
   const isLost = (await moveOthers(replica, reading.identity)) || left.isLost
   const took = clock.monotonic() - began.monotonic
-  const load = { trigger, word, knew, isLost, began, took }
+  const load = { trigger: cause, word, knew, isLost, began, took }
   const next = afterLoad(replica.state(), reading, load, batches)
   take(
     replica,
@@ -177,7 +178,7 @@ async function readAll(
     reading.info,
     [ours, left, ...batches].some(({ isFull }) => isFull),
   )
-  replica.onLoad(trigger, reading.count, took)
+  replica.onLoad(cause, reading.count, took)
   return 'whole'
 }
 

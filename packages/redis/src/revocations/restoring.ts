@@ -1,7 +1,10 @@
 import type { LocalRevocations, RevocationEntry } from '@portcullis/core'
 
+import type { Identity } from '../store/record.ts'
+import type { StreamInfo } from '../store/stream-replies.ts'
+import { hasSteppedBack } from './comparison.ts'
 import type { LoadTrigger, RevocationsMessage } from './diagnostics.ts'
-import type { ReplicaState } from './following.ts'
+import type { Position, ReplicaState } from './following.ts'
 
 // What a stream lacks after a loss or a fail-over, and who writes it back: pure functions. Entries only grow and the largest time counts,
 // so to write back what is known brings nothing back to life. What can lie is that a stream has everything: only an operator says so.
@@ -21,6 +24,21 @@ const LOSSES: ReadonlySet<LoadTrigger> = new Set([
 
 export function isLossy(trigger: LoadTrigger): boolean {
   return LOSSES.has(trigger)
+}
+
+/**
+ * Why the stream was read from its beginning, once it is read: since the report that led to it another one may have come in its place, or
+ * one with less.
+ */
+export function causeOfLoad(
+  trigger: LoadTrigger,
+  position: Position | undefined,
+  { identity, info }: { readonly identity: Identity | undefined; readonly info: StreamInfo },
+): LoadTrigger {
+  if (position === undefined || isLossy(trigger)) return trigger
+  const { reported } = position
+  if (reported.identity !== identity?.id) return 'identity'
+  return hasSteppedBack(reported.info, info) ? 'step_back' : trigger
 }
 
 /**

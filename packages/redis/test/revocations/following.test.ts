@@ -1,6 +1,7 @@
 import type { Instant } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
+import type { LoadTrigger } from '../../src/revocations/diagnostics.ts'
 import {
   adopt,
   followStep,
@@ -10,6 +11,7 @@ import {
   type ReplicaState,
 } from '../../src/revocations/following.ts'
 import { afterReport } from '../../src/revocations/replica-state.ts'
+import { causeOfLoad } from '../../src/revocations/restoring.ts'
 import type { StreamInfo } from '../../src/store/stream-replies.ts'
 import type { StreamReport } from '../../src/store/stream-report.ts'
 
@@ -38,6 +40,24 @@ const REPORT: StreamReport = {
 /** Of one page. */
 const COUNT = 2
 const STATE = { unreadable: NOTHING_SKIPPED, isFull: false, shortage: undefined }
+
+describe('what is read from its beginning since', () => {
+  const reading = { identity: REPORT.identity, info: INFO }
+  const other = { ...reading, identity: { id: 'second', replaces: ['first'], isMarked: true } }
+  const shorter = { ...reading, info: { ...INFO, last: '19-0', entriesAdded: 8, length: 6 } }
+
+  test.each<[string, LoadTrigger, Position | undefined, typeof reading, LoadTrigger]>([
+    ['the clock was set back', 'clock', POSITION, reading, 'clock'],
+    ['that, and has another identity', 'clock', POSITION, other, 'identity'],
+    ['there was no room, and has another identity', 'full', POSITION, other, 'identity'],
+    ['that, and has none', 'full', POSITION, { ...reading, identity: undefined }, 'identity'],
+    ['a record was removed, and has less', 'removed', POSITION, shorter, 'step_back'],
+    ['it has begun', 'start', undefined, other, 'start'],
+    ['something may be lost, and has less', 'gap', POSITION, shorter, 'gap'],
+  ])('%s', (_, trigger, position, read, cause) => {
+    expect(causeOfLoad(trigger, position, read)).toBe(cause)
+  })
+})
 
 describe('after a report', () => {
   const info = (changes: Partial<StreamInfo>) => ({ ...REPORT, info: { ...INFO, ...changes } })

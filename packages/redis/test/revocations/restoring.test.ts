@@ -48,6 +48,27 @@ async function restored(count = 4) {
   return { ...made, fleet, operate }
 }
 
+test.each([1, 2, 3])(
+  'a stream is read again for another reason, and is replaced before command %i of that: what was known of the former one is written back',
+  async (nth) => {
+    const { store, clock, replica } = await following()
+    await replica.revoke({ iss: ISS, jti: 'a' })
+    await clock.advance(MAX_STALENESS)
+    // What had lapsed by the former time may count again.
+    clock.set(clock.now() - 3600)
+    let commands = 0
+    store.before = () => {
+      commands += 1
+      if (commands !== nth) return
+      store.data = new Map()
+      store.create('second', ['first'], true)
+    }
+    await clock.advance(A_WHILE)
+    expect(replica.status()).toMatchObject({ identity: 'second', writtenBack: 1 })
+    expect([verdict(replica, 'a'), jtiListIn(store)]).toEqual(['revoked', ['a']])
+  },
+)
+
 describe('a stream that replaces a lost one', () => {
   test('is given what the processes know, and a new process refuses everything until the operator ends it', async () => {
     const { fleet, clock, start, operate, ...made } = await restored()
