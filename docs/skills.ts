@@ -10,15 +10,17 @@ import { headOf } from './pages.ts'
 /** Parts of GUARDS.md, in its order. */
 const WARNINGS = ['Where things are', 'Optional routes', 'CORS', 'Why 401?', 'Refusals', 'Tests']
 
-/** @param folder Of the package, such as `express`. */
-export function skillOf(folder: string, folders: readonly string[]): string {
+/**
+ * @param folder Of the package, such as `express`.
+ * @param guards What GUARDS.md says, with what is written in it.
+ */
+export function skillOf(folder: string, folders: readonly string[], guards: string): string {
   return folder === 'core'
-    ? ofFamily(folders)
+    ? ofFamily(folders, guards)
     : `Read \`node_modules/@portcullis/core/SKILL.md\`, which is for all packages of the family, and the README beside this file.\n`
 }
 
-function ofFamily(folders: readonly string[]): string {
-  const guards = read('packages/core/GUARDS.md')
+function ofFamily(folders: readonly string[], guards: string): string {
   const about =
     'Verifies access tokens (JWT, opaque, DPoP) in Node.js: guards for Express, Koa, Fastify, Hono, NestJS and MCP, clients, tests.'
   return (
@@ -52,7 +54,11 @@ function blocksOf(readme: string): readonly string[] {
 function sectionOf(text: string, heading: string): readonly string[] {
   const section = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`))
   if (section === undefined) throw new Error(`there is no section ${heading}`)
-  return [withoutLinks(section).trim()]
+  return [
+    withoutLinks(section)
+      .replaceAll(/^<!-- .* -->\n\n/gm, '')
+      .trim(),
+  ]
 }
 
 /** Links are for who reads the document; here their texts are enough. */

@@ -21,6 +21,7 @@ import { REFUSAL_WORDS, refusalWords } from './refusal-words.ts'
 import { skillOf } from './skills.ts'
 
 const BENCH = 'test/bench/README.md'
+const GUARDS = 'packages/core/GUARDS.md'
 
 // The files, or parts of files, that say once more what stands elsewhere. `pnpm write` writes them, and a test compares.
 
@@ -108,18 +109,17 @@ function tableOfDifferences(): string {
 
 export function writtenFiles(): readonly WrittenFile[] {
   const packages = manifestPaths.map((path) => basename(dirname(path)))
-  const documents = documentsOf().map((path) => ({
-    path,
-    text: readFileSync(join(root, path), 'utf8'),
-  }))
+  const documents = documentsOf()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+    .filter(({ text }) => partsOf(text).length > 0)
+    .map(({ path, text }) => ({ path, text: withParts(text, MAKERS) }))
+  const guards = documents.find(({ path }) => path === GUARDS)?.text ?? ''
   return [
-    ...documents
-      .filter(({ text }) => partsOf(text).length > 0)
-      .map(({ path, text }) => ({ path, text: withParts(text, MAKERS) })),
+    ...documents,
     { path: REFUSAL_WORDS, text: refusalWords() },
     ...packages.map((folder) => ({
       path: `packages/${folder}/SKILL.md`,
-      text: skillOf(folder, packages),
+      text: skillOf(folder, packages, guards),
     })),
   ]
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, matchesGlob } from 'node:path'
 
 import { afterAll, expect, test } from 'vitest'
@@ -10,25 +10,17 @@ import { LEFT_OUT } from '../../docs/sections.ts'
 import { writtenExamples } from './examples.ts'
 import { blocksOf, codeSpans, tableUnder } from './markdown.ts'
 
-// Each piece of code in a document is a program that compiles, continues the first one or all before it, or consists of lines of a
-// source that is compiled. What programs do is in examples.test.ts, programs.test.ts and beside the packages.
+// Each piece of code that somebody has written in a document is a program that compiles, or continues the first one or all before it.
+// What programs do is in examples.test.ts, programs.test.ts and beside the packages.
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
+/** What `pnpm write` takes from sources is compiled there. */
+const withoutSources = (text: string) =>
+  text.replaceAll(/<!-- written: (?:code|excerpt) .*?<!-- end -->/gs, '')
 const examples = writtenExamples('.readme-compiled')
 afterAll(() => {
   examples.remove()
 })
-
-const withoutSpace = (text: string) => text.replaceAll(/\s/g, '')
-const linesOf = (code: string) =>
-  code
-    .split('\n')
-    .map((line) => withoutSpace(line.replace(/ \/\/ .*/, '')).replace(/,$/, ''))
-    .filter((line) => !/^(?:$|\/\/|import)/.test(line))
-const sources = globSync('{examples,packages/*/test,test}/**/*.{ts,js}', {
-  cwd: root,
-  exclude: (path) => /(?:^|\/)(?:node_modules|built|documents|\.[^/]*)$/.test(path),
-}).map((path) => withoutSpace(read(path)))
 
 /** What names more than a document has: its text says what, and a test that runs it adds that. */
 const PARTS = new Set([
@@ -37,20 +29,15 @@ const PARTS = new Set([
   'packages/fastify/PLUGINS.md 0', // documents/examples
 ])
 
-/** The code of documents that no source has, each alone, and behind what is before it. */
+/** Each alone, and behind what is before it. */
 const compiled = documentsOf()
   .filter((path) => !LEFT_OUT.some(([paths]) => matchesGlob(path, paths)))
   .flatMap((path) => {
-    const codes = blocksOf(read(path))
+    const codes = blocksOf(withoutSources(read(path)))
       .filter(({ language }) => language === 'ts' || language === 'js')
       .map(({ code }) => code)
     return codes.flatMap((code, at) => {
-      const lines = linesOf(code)
-      if (
-        PARTS.has(`${path} ${at}`) ||
-        sources.some((source) => lines.every((line) => source.includes(line)))
-      )
-        return []
+      if (PARTS.has(`${path} ${at}`)) return []
       const name = `${path.replaceAll(/\W/g, '-')}-${at}`
       const before = [[], codes.slice(0, Math.min(at, 1)), codes.slice(0, at)]
       // Of the first ones some are alike.

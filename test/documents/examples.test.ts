@@ -120,25 +120,6 @@ const ROWS: readonly Row[] = [
     ]
   }),
   [
-    'GUARDS.md with a log',
-    code('packages/express/README.md', 0)
-      .replace('authenticate(verifier)', 'guard')
-      .replace(
-        /^const verifier = .*\n/m,
-        `$&
-const lines: unknown[] = []
-const log = { info: (...line: unknown[]) => lines.push(...line) }
-${code('packages/core/GUARDS.md', 0)}`,
-      )
-      .replace(
-        /^const app = .*\n/m,
-        "$&app.get('/log', (_request, response) => void response.json(lines[0]))\n",
-      ),
-    EXPRESS,
-    [SAVE, undefined, 401],
-    ['GET /log', undefined, 200, /"ip".*127\.0\.0\.1.*"missing_token".*"missing_header"/],
-  ],
-  [
     'packages/fastify/PLUGINS.md: an application of Express behind the guard',
     `
 import { fastifyExpress } from '@fastify/express'

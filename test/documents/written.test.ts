@@ -5,6 +5,7 @@ import { authErrorReasons } from '@portcullis/core'
 import { expect, test } from 'vitest'
 
 import { root } from '../../docs/entries.ts'
+import { excerptOf } from '../../docs/excerpts.ts'
 import { faultsOfMistakes, messagesIn } from '../../docs/mistakes.ts'
 import { documentsOf } from '../../docs/pages.ts'
 import { partsOf, withParts, wordsOf } from '../../docs/parts.ts'
@@ -30,6 +31,21 @@ test('a part of a document is written anew, has no words of somebody, and needs 
   expect(wordsOf(written)).toEqual({ byHand: 5, written: 2 })
   expect(() => withParts(text, {})).toThrow('nothing makes <!-- written: list one two -->')
   expect(() => withParts(text.replace('<!-- end -->', ''), { list })).toThrow('no <!-- end -->')
+})
+
+test('an excerpt is a region that a source has, and names that it imports', () => {
+  const source = 'test/frameworks/apps/koa.ts'
+  expect(excerptOf(source, 'routes', 'import', 'describeRoutes', 'refusal', 'assertGuarded')).toBe(
+    `\`\`\`ts
+import { refusal } from '@portcullis/core'
+import { describeRoutes } from '@portcullis/koa/routes'
+import { assertGuarded } from '@portcullis/testing'
+
+assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+\`\`\``,
+  )
+  expect(() => excerptOf(source, 'other')).toThrow('there is no region other')
+  expect(() => excerptOf(source, 'routes', 'import', 'other')).toThrow('nothing imports other')
 })
 
 test('everything that can be written is in a document, and each code in ERRORS.md below its heading', () => {

@@ -161,6 +161,7 @@ interface Description {
 }
 
 function addSecurity(document: Description, app: FastifyInstance): void {
+  // #region security
   const { securitySchemes, paths } = securityOf(describeRoutes(app))
   document.components ??= {}
   document.components.securitySchemes = {
@@ -172,6 +173,7 @@ function addSecurity(document: Description, app: FastifyInstance): void {
       Object.assign(document.paths[path]?.[method] ?? {}, security)
     }
   }
+  // #endregion
 }
 
 test('what @fastify/swagger makes says it of each of its operations, and has a scheme for each name', async () => {

@@ -43,6 +43,7 @@ export function logOperations(write: Write): void {
   })
 }
 
+// #region refusals
 /** For `onRefusal` of each guard: `authenticate(verifier, { onRefusal: logRefusals(write) })`. */
 export function logRefusals(write: Write): (error: AuthError) => void {
   return ({ status, code, reason, detail, numbers }) => {
@@ -75,6 +76,7 @@ export function sampled(write: Write, most = 20, now = () => performance.now() /
     if (minute.lines <= most) write(level, event, fields)
   }
 }
+// #endregion
 
 /** To pino. */
 export function toPino(logger: Pick<PinoLogger, 'info' | 'warn'>): Write {

@@ -26,7 +26,9 @@ const revocations =
   REDIS_URL === undefined ? undefined : redisRevocations({ url: REDIS_URL, identity })
 // The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null, revocations })
+// #region health
 const health = createHealth(verifier)
+// #endregion
 const sources = {
   keys: { main: keys },
   verifiers: { main: verifier },

@@ -32,26 +32,6 @@ const all = await Promise.all(
   }),
 )
 
-/** What else is run, and where: packages/nest/test/testing-module.test.ts, openapi.test.ts, and test/documents/examples.test.ts for the lines of a token service. */
-const ELSEWHERE = /forRootAsync|createTestingModule|securityOf|issuer: null, audience: null/
-
-test.each([
-  ...adapters.map(({ folder }) => [`packages/${folder}/README.md`, folder] as const),
-  ['packages/nest/RECIPES.md', 'nest'],
-  ['packages/core/GUARDS.md', 'express'],
-] as const)('all code of %s but a first example is in the application of %s', (path, folder) => {
-  const application = withoutSpace(readFileSync(new URL(`${folder}.ts`, import.meta.url), 'utf8'))
-  const text = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
-  const code = blocksOf(text).filter(({ language }) => ['js', 'ts'].includes(language))
-  const lines = code
-    .slice(path.endsWith('README.md') ? 1 : 0)
-    .filter((block) => !ELSEWHERE.test(block.code))
-    .flatMap((block) => block.code.split('\n'))
-    .filter((line) => !line.startsWith('import '))
-  expect(lines.length).toBeGreaterThan(4)
-  expect(lines.filter((line) => !application.includes(withoutSpace(line)))).toEqual([])
-})
-
 test('a Worker makes its guard of the bindings of its first request, and keeps it, as FRAMEWORKS.md shows', async () => {
   const guide = new URL('../../../packages/core/FRAMEWORKS.md', import.meta.url)
   const code = readFileSync(new URL('hono-worker.ts', import.meta.url), 'utf8')
@@ -199,12 +179,4 @@ function serving(create: () => Promise<Served>): Call {
 
   return async (path, headers = {}, method = 'GET') =>
     await fetch(`${url}${path}`, { method, headers })
-}
-
-/** Without comments, and without what a formatter may put elsewhere. */
-function withoutSpace(code: string): string {
-  return code
-    .replaceAll(/ \/\/ .*/g, '')
-    .replaceAll(/\s/g, '')
-    .replaceAll(/,(?=[)}\]]|$)/g, '')
 }

@@ -9,28 +9,37 @@ import { z } from 'zod'
 
 import { type Applications, callOnwards, type Configuration, log } from './configuration.ts'
 
+// #region onwards
 const answerOnwards: express.ErrorRequestHandler = (error, _request, response, next) => {
   const refused = refusalOf(error)
   if (refused) response.status(refused.status).set(refused.headers).send(refused.body)
   else next(error)
 }
+// #endregion
 
+// #region handler
 const answerError: express.ErrorRequestHandler = (error, _request, response, next) => {
   const refused = refusal(error)
   if (refused) response.status(refused.status).json({ code: refused.code })
   else next(error)
 }
+// #endregion
 
 function createApp(verifier: Verifier): express.Express {
   const app = express()
-  app.get('/hello', authenticate(verifier, { optional: true }), (request, response) => {
+  // #region optional
+  const optional = authenticate(verifier, { optional: true })
+  app.get('/hello', optional, (request, response) => {
     response.json({ hello: findAuth(request)?.claims.sub ?? 'stranger' })
   })
+  // #endregion
+  // #region log
   const guard = authenticate(verifier, {
     onRefusal: ({ code, reason, detail }, request: express.Request) => {
       log.info({ ip: request.ip, code, reason, detail }, 'refused')
     },
   })
+  // #endregion
   app.use('/places', guard)
   app.get('/places', (request, response) => {
     response.json({ readBy: getAuth(request).claims.sub })
@@ -44,19 +53,26 @@ function createApp(verifier: Verifier): express.Express {
   app.get('/down', (_request, response, next) => {
     callOnwards('is down').then((text) => response.send(text), next)
   })
+  // #region use-onwards
   app.use(answerOnwards)
+  // #endregion
+  // #region use-handler
   app.use(answerError)
+  // #endregion
   return app
 }
 
 function createTypedApp({ keys, issuer, audience }: Configuration): express.Express {
   const app = express()
+  // #region typed
   const verifier = createVerifier({
     keys,
     issuer,
     audience,
     schema: z.object({ sub: z.string(), role: z.enum(['user', 'admin']) }),
   })
+  // #endregion
+  // #region cors
   app.use(
     cors({
       origin: 'https://web.example.com',
@@ -64,8 +80,11 @@ function createTypedApp({ keys, issuer, audience }: Configuration): express.Expr
     }),
   )
   app.use(authenticate(verifier))
+  // #endregion
   app.get('/role', (request, response) => {
+    // #region role
     const { role } = getAuth(request, verifier).claims
+    // #endregion
     response.json(role satisfies 'user' | 'admin')
   })
   return app
@@ -83,7 +102,9 @@ function checkRoutes(verifier: Verifier, health: string): void {
   app.get('/places', (request, response) => {
     response.json({ readBy: getAuth(request).claims.sub })
   })
+  // #region routes
   assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+  // #endregion
 }
 
 export const applications: Applications = {

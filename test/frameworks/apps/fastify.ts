@@ -20,15 +20,22 @@ function createApp(verifier: Verifier): FastifyInstance {
     },
   }
   const app = fastify({ logger: { stream }, disableRequestLogging: true })
+  // #region handler
   app.setErrorHandler(async (error, _request, reply) => {
-    const onwards = refusalOf(error)
-    if (onwards) return await reply.code(onwards.status).headers(onwards.headers).send(onwards.body)
     const refused = refusal(error)
     if (!refused) throw error
     return await reply.code(refused.status).send({ code: refused.code })
   })
-  app.get('/refused', async () => await callOnwards('refuses'))
-  app.get('/down', async () => await callOnwards('is down'))
+  // #endregion
+  app.register(async (calls) => {
+    calls.setErrorHandler(async (error, _request, reply) => {
+      const refused = refusalOf(error)
+      if (!refused) throw error
+      return await reply.code(refused.status).headers(refused.headers).send(refused.body)
+    })
+    calls.get('/refused', async () => await callOnwards('refuses'))
+    calls.get('/down', async () => await callOnwards('is down'))
+  })
   app.register(async (open) => {
     await open.register(authenticate(verifier, { optional: true }))
     open.get('/hello', async (request) => ({
@@ -74,15 +81,19 @@ async function createTypedApp({ keys, issuer, audience }: Configuration): Promis
 
 async function checkRoutes(verifier: Verifier, health: string): Promise<void> {
   const app = fastify()
+  // #region note
   noteRoutes(app) // directly behind fastify(), before any route
+  // #endregion
   app.addHook('onRequest', async function logger() {})
   app.get(health, async () => ({}))
   app.register(async (places) => {
     await places.register(authenticate(verifier))
     places.get('/places', async (request) => ({ readBy: request.auth.claims.sub }))
   })
+  // #region routes
   await app.ready()
   assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+  // #endregion
 }
 
 export const applications: Applications = {

@@ -11,9 +11,11 @@ import { type Applications, callOnwards, type Configuration, log } from './confi
 
 function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }> {
   const app = new Hono<{ Variables: AuthVariables }>()
+  // #region optional
   app.get('/hello', authenticate(verifier, { optional: true }), (c) =>
     c.json({ hello: c.var.auth?.claims.sub ?? 'stranger' }),
   )
+  // #endregion
   const guard = authenticate(verifier, {
     onRefusal: ({ code, reason, detail }, c) => {
       log.info({ path: c.req.path, code, reason, detail }, 'refused')
@@ -24,14 +26,21 @@ function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }> {
   app.post('/places', authorize(scope('places:write')), (c) =>
     c.json({ savedBy: c.var.auth.claims.sub }, 201),
   )
-  app.get('/refused', async (c) => c.text(await callOnwards('refuses')))
-  app.get('/down', async (c) => c.text(await callOnwards('is down')))
+  const calls = new Hono()
+  calls.get('/refused', async (c) => c.text(await callOnwards('refuses')))
+  calls.get('/down', async (c) => c.text(await callOnwards('is down')))
+  calls.onError((error, c) => {
+    const refused = refusalOf(error)
+    if (!refused) throw error
+    return c.body(refused.body, refused.status, refused.headers)
+  })
+  app.route('/', calls)
+  // #region handler
   app.onError((error, c) => {
-    const onwards = refusalOf(error)
-    if (onwards) return c.body(onwards.body, onwards.status, onwards.headers)
     const refused = refusal(error)
     return refused ? c.json({ code: refused.code }, refused.status) : c.json({ code: 'fault' }, 500)
   })
+  // #endregion
   return app
 }
 
@@ -59,7 +68,9 @@ function checkRoutes(verifier: Verifier, health: string): void {
   app.get(health, (c) => c.json({}))
   app.use(authenticate(verifier))
   app.get('/places', (c) => c.json({ readBy: c.var.auth.claims.sub }))
+  // #region routes
   assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+  // #endregion
 }
 
 export const applications: Applications = {

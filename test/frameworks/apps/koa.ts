@@ -12,6 +12,7 @@ import { type Applications, callOnwards, type Configuration, log } from './confi
 
 function createApp(verifier: Verifier): Koa {
   const app = new Koa()
+  // #region handler
   app.use(async (ctx, next) => {
     try {
       await next()
@@ -22,6 +23,7 @@ function createApp(verifier: Verifier): Koa {
       ctx.body = { code: refused.code }
     }
   })
+  // #endregion
   app.use(async (ctx, next) => {
     try {
       await next()
@@ -40,9 +42,11 @@ function createApp(verifier: Verifier): Koa {
   router.get('/down', async (ctx) => {
     ctx.body = await callOnwards('is down')
   })
+  // #region optional
   router.get('/hello', authenticate(verifier, { optional: true }), (ctx) => {
     ctx.body = { hello: findAuth(ctx)?.claims.sub ?? 'stranger' }
   })
+  // #endregion
   const guard = authenticate(verifier, {
     onRefusal: ({ code, reason, detail }, ctx: Koa.Context) => {
       log.info({ ip: ctx.ip, code, reason, detail }, 'refused')
@@ -100,7 +104,9 @@ function checkRoutes(verifier: Verifier, health: string): void {
   app.use(open.routes())
   app.use(authenticate(verifier))
   app.use(places.routes())
+  // #region routes
   assertGuarded(describeRoutes(app), { open: ['GET /health'], before: ['logger'] })
+  // #endregion
 }
 
 export const applications: Applications = {

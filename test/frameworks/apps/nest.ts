@@ -18,6 +18,7 @@ import {
   log as logger,
 } from './configuration.ts'
 
+// #region filter
 @Catch(AuthException)
 class RefusalFilter implements ExceptionFilter {
   catch(exception: AuthException, host: ArgumentsHost): void {
@@ -25,6 +26,7 @@ class RefusalFilter implements ExceptionFilter {
     host.switchToHttp().getResponse<express.Response>().status(status).json({ code })
   }
 }
+// #endregion
 
 @Catch(OAuthError)
 class OnwardsFilter implements ExceptionFilter {
@@ -111,15 +113,19 @@ function typedModule({ keys, issuer, audience }: Configuration): DynamicModule {
     audience,
     schema: z.object({ role: z.string() }),
   })
+  // #region user
   type User = Awaited<ReturnType<typeof verifier.verify>>
+  // #endregion
 
   @Controller('role')
   @UseGuards(PortcullisGuard)
   class Roles {
     @Get()
+    // #region role
     role(@CurrentAuth({ verifier }) { claims }: User) {
       return claims.role
     }
+    // #endregion
   }
 
   @Module({ imports: [PortcullisModule.forRoot({ verifier })], controllers: [Roles] })
@@ -156,8 +162,10 @@ async function checkRoutes(verifier: Verifier, health: string): Promise<void> {
   class ListedModule {}
 
   const app = await NestFactory.create(ListedModule, { logger: false })
+  // #region routes
   const list = await describeRoutes(app) // in the place of app.init()
   assertGuarded(list, { open: ['GET /health'], before: ['jsonParser', 'urlencodedParser'] })
+  // #endregion
   await app.close()
 }
 

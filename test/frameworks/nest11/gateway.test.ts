@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { expect, test } from 'vitest'
@@ -45,16 +44,4 @@ test.each([
   ['a forged token', { authorization: 'Bearer a.b.c' }],
 ])('with %s the socket is closed, and no message before that is answered', async (_, headers) => {
   expect(await asked(headers)).toBe('closed with 1008')
-})
-
-const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
-
-test('what RECIPES.md shows of it is what runs here', () => {
-  const [, shown = 'nothing'] = /(^const VERIFIER = .*)/ms.exec(read('gateway.ts')) ?? []
-  const body = shown.slice(0, shown.indexOf('@Module({\n  imports: [\n    VerifierModule,'))
-  const [module = 'nothing'] =
-    /^ {4}PortcullisModule\.forRootAsync\(.*?^ {4}\}\),/ms.exec(shown) ?? []
-  const recipes = read('../../../packages/nest/RECIPES.md')
-  expect(recipes).toContain(body.trim())
-  expect(recipes).toContain(module.replaceAll(/^ {4}/gm, ''))
 })

@@ -36,6 +36,7 @@ export const settings = new Settings()
 @Module({ providers: [{ provide: Settings, useValue: settings }], exports: [Settings] })
 class SettingsModule {}
 
+// #region verifier
 const VERIFIER = Symbol('VERIFIER')
 
 @Module({
@@ -53,7 +54,9 @@ const VERIFIER = Symbol('VERIFIER')
   exports: [VERIFIER],
 })
 class VerifierModule {}
+// #endregion
 
+// #region gateway
 @Public()
 @WebSocketGateway()
 class Prices implements OnGatewayConnection {
@@ -81,15 +84,18 @@ class Prices implements OnGatewayConnection {
     return { event: 'price', data: { for: auth.claims.sub, price: 42 } }
   }
 }
+// #endregion
 
 @Module({
   imports: [
     VerifierModule,
+    // #region module
     PortcullisModule.forRootAsync({
       imports: [VerifierModule],
       inject: [VERIFIER],
       useFactory: (verifier: Verifier) => ({ verifier }),
     }),
+    // #endregion
   ],
   providers: [Prices],
 })

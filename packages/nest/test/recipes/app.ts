@@ -19,6 +19,7 @@ class Places {
 
 @Module({
   imports: [
+    // #region async
     PortcullisModule.forRootAsync({
       imports: [SettingsModule],
       inject: [Settings],
@@ -27,6 +28,7 @@ class Places {
         return { verifier: createVerifier({ keys, issuer, audience }) }
       },
     }),
+    // #endregion
   ],
   controllers: [Places],
 })

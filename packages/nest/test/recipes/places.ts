@@ -1,9 +1,10 @@
 import { Test } from '@nestjs/testing'
+import { PortcullisGuard } from '@portcullis/nest'
 import { stubVerifier } from '@portcullis/testing'
 
-import { PortcullisGuard } from '../../src/index.ts'
 import { AppModule } from './app.ts'
 
+// #region app
 /** It takes any token for one of Ada's. */
 export async function appOfAda() {
   const guard = new PortcullisGuard({ verifier: stubVerifier({ claims: { sub: 'ada' } }) })
@@ -12,3 +13,4 @@ export async function appOfAda() {
     .useValue(guard)
   return (await testing.compile()).createNestApplication()
 }
+// #endregion
