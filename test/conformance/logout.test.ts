@@ -1,4 +1,4 @@
-import { AuthError, createVerifier, localRevocations } from '@portcullis/core'
+import { AuthError, createVerifier, localKeys, localRevocations } from '@portcullis/core'
 import { receiveLogout } from '@portcullis/events'
 import { createTestIssuer, eventTransmitter } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
@@ -11,9 +11,10 @@ import { serve } from '../bound-tokens/serve.ts'
 const options = { issuer: 'https://login.example.com', audience: 'me', algorithm: 'PS256' } as const
 const issuer = await createTestIssuer(options)
 const transmitter = eventTransmitter(issuer, { audience: 'me' })
-const stranger = eventTransmitter(await createTestIssuer({ ...options, algorithm: 'RS256' }), {
-  audience: 'me',
-})
+/** The same issuer has a key of another algorithm as well, and the receiver knows both. */
+const other = await createTestIssuer({ ...options, algorithm: 'RS256' })
+const byOther = eventTransmitter(other, { audience: 'me' })
+const keys = localKeys({ keys: [issuer.publicJwk, other.publicJwk] })
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 
 const sound = { sub: 'ada', sid: 's1' }
@@ -23,7 +24,7 @@ const saying = (claims: Readonly<Record<string, unknown>>) => async () =>
 const MODULES: Readonly<Record<string, readonly [status: number, token: () => Promise<string>]>> = {
   OIDCCClientTestBackChannelLogout: [200, async () => await transmitter.logoutToken(sound)],
   OIDCCClientTestBackChannelLogoutAlgNone: [400, withoutSignature],
-  OIDCCClientTestBackChannelLogoutWrongAlg: [400, async () => await stranger.logoutToken(sound)],
+  OIDCCClientTestBackChannelLogoutWrongAlg: [400, async () => await byOther.logoutToken(sound)],
   OIDCCClientTestBackChannelLogoutWrongAud: [400, saying({ aud: 'somebody else' })],
   OIDCCClientTestBackChannelLogoutWrongIssuer: [400, saying({ iss: 'https://other.example.com' })],
   OIDCCClientTestBackChannelLogoutNoEvent: [
@@ -42,12 +43,12 @@ async function withoutSignature(): Promise<string> {
 
 describe.each(Object.entries(MODULES))('%s', (_module, [status, token]) => {
   test(`is answered ${status}, and the session of the user is ${status === 200 ? 'over' : 'as before'}`, async () => {
-    const { keys } = issuer.verifierOptions
     const revocations = localRevocations()
     const receiver = receiveLogout({
       keys,
       issuer: options.issuer,
       clientId: 'me',
+      profile: 'fapi2',
       algorithms: ['PS256'],
       revokes: 'session',
       revocations,

@@ -3,6 +3,7 @@
 
 export type { Claims, Header } from './claims/auth.ts'
 export { checkAlgorithmList } from './algorithms/accepted-algorithms.ts'
+export { complaintUnder } from './verifier/profile-check.ts'
 export { createProvenVerifier } from './verifier/proven-verifier.ts'
 export { checkStated, type ProvenRules, ruleChecks } from './verifier/verifier-options.ts'
 export type { ProvenToken, ProvingCaller, TokenProver } from './verifier/token-prover.ts'

@@ -1,8 +1,9 @@
-import { foreignness, ruleChecks } from '@portcullis/core/verifier'
+import { complaintUnder, foreignness, ruleChecks } from '@portcullis/core/verifier'
 import {
   checkOptions,
   hasMethods,
   isFunction,
+  oneOf,
   type OptionCheck,
   ownMembers,
   seconds,
@@ -47,6 +48,7 @@ const EVENT_CHECKS: Readonly<Record<keyof EventOptions, OptionCheck>> = {
     value === 'session' || value === 'subject' ? undefined : "must be 'session' or 'subject'",
   maxTokenLifetime: seconds(1, TEN_YEARS),
   algorithms: () => undefined, // `createVerifier` knows the names
+  profile: oneOf('fapi2'),
   clockTolerance: ruleChecks.clockTolerance,
   clock: ruleChecks.clock,
   recordTimeout: seconds(1, 600),
@@ -113,7 +115,7 @@ export function checkPollEventsOptions(options: PollEventsOptions): PollEventsOp
   return checked('pollEvents', options, POLL_CHECKS, ['audience', 'endpoint', 'fetch'])
 }
 
-const { issuer: _, revokes: __, ...OF_APPLE } = EVENT_CHECKS
+const { issuer: _, revokes: __, profile: ___, ...OF_APPLE } = EVENT_CHECKS
 
 export function checkAppleEventOptions(options: AppleEventOptions): AppleEventOptions {
   const checks = { ...OF_APPLE, clientId: isStated(ruleChecks.audience), mapSubject: isFunction }
@@ -130,6 +132,9 @@ export function limitsOf({
 
 const REQUIRED = ['keys', 'issuer', 'revocations', 'revokes'] as const
 
+type Profiled = Pick<EventOptions, 'algorithms' | 'profile'> &
+  Partial<Pick<ReceiveEventsOptions, 'authorize'>>
+
 /** @param required Those of this factory; what every receiver needs is required as well. */
 function checked<Options extends EventOptions>(
   factory: string,
@@ -140,7 +145,7 @@ function checked<Options extends EventOptions>(
   return checkedOptions(factory, options, checks, [...REQUIRED, ...required])
 }
 
-export function checkedOptions<Options extends object>(
+export function checkedOptions<Options extends Profiled>(
   factory: string,
   options: Options,
   checks: Readonly<Record<string, OptionCheck>>,
@@ -151,5 +156,16 @@ export function checkedOptions<Options extends object>(
   for (const name of required) {
     if (stated[name] === undefined) throw new TypeError(`${factory}: ${name} must be stated`)
   }
+  checkProfile(factory, stated)
   return stated
+}
+
+/** Of every JWT that it reads: events, and what `authorize` verifies. @throws TypeError for what does not keep the stated profile. */
+function checkProfile(factory: string, { profile, algorithms, authorize }: Profiled): void {
+  const stated = Array.isArray(algorithms) ? algorithms : undefined
+  const callers = typeof authorize === 'object' && authorize !== null ? authorize : undefined
+  const complaint = complaintUnder(profile, stated, callers)
+  if (complaint === undefined) return
+  // Mistake `…: profile …: …`: State what the message names, or leave out `profile`.
+  throw new TypeError(`${factory}: profile ${profile}: ${complaint}`)
 }

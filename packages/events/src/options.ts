@@ -32,6 +32,8 @@ export interface EventOptions {
   maxTokenLifetime?: number | undefined
   /** The accepted signature algorithms, as in `createVerifier`. */
   algorithms?: readonly Algorithm[] | undefined
+  /** Holds the receiver to FAPI 2.0, as a guard: `algorithms` must be stated, and be of the profile. */
+  profile?: 'fapi2' | undefined
   /**
    * How far the issuer's clock may differ from ours. Seconds, 0 to 600.
    * @default 5

@@ -1,6 +1,6 @@
 import { own } from '@portcullis/kit/options'
 
-import type { Profile } from '../algorithms/profiles.ts'
+import { type Profile, profileNamed } from '../algorithms/profiles.ts'
 import { findInternals } from './internals.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -19,17 +19,43 @@ export interface KeptRules {
 }
 
 /** What keeps it from the profile. */
-export function complaintOfRules(rules: KeptRules, { algorithms }: Profile): string | undefined {
-  const permitted = algorithms.join(', ')
-  if (!rules.algorithms) return `the verifier must state algorithms, of ${permitted}`
-  const other = rules.algorithms.find((each) => !algorithms.includes(each))
-  if (other !== undefined) return `the verifier must not use ${other}, but ${permitted} alone`
+export function complaintOfRules(rules: KeptRules, profile: Profile): string | undefined {
+  const ofAlgorithms = complaintOfAlgorithms(rules.algorithms, profile)
+  if (ofAlgorithms !== undefined) return `the verifier ${ofAlgorithms}`
   if (rules.confirmation === 'ignore') return "the verifier must not have confirmation: 'ignore'"
   if (rules.asksIssuer) return undefined
   if (!rules.requireExpiry) return 'the verifier must not have requireExpiry: false'
   return rules.statesRevocations
     ? undefined
     : 'the verifier must state revocations, or null where there are none'
+}
+
+/**
+ * The same of what is no guard, such as a receiver of events.
+ *
+ * @param stated `undefined` if keys decide.
+ * @param callers What judges the tokens of those who call it.
+ */
+export function complaintUnder(
+  name: 'fapi2' | undefined,
+  stated: readonly string[] | undefined,
+  callers?: Verifier<unknown>,
+): string | undefined {
+  const profile = profileNamed(name)
+  if (profile === undefined) return undefined
+  const ofAlgorithms = complaintOfAlgorithms(stated, profile)
+  if (ofAlgorithms !== undefined) return `it ${ofAlgorithms}`
+  return callers && complaintOf(callers, profile)
+}
+
+function complaintOfAlgorithms(
+  stated: readonly string[] | undefined,
+  { algorithms }: Profile,
+): string | undefined {
+  const permitted = algorithms.join(', ')
+  if (!stated) return `must state algorithms, of ${permitted}`
+  const other = stated.find((each) => !algorithms.includes(each))
+  return other === undefined ? undefined : `must not use ${other}, but ${permitted} alone`
 }
 
 /** The same of any verifier. One of which nothing is known at start-up has to state the profiles that it keeps. */
