@@ -22,13 +22,14 @@ cli           | node:buffer               | serve/control
 cli           | node:child_process        | doctor/typescript
 cli           | node:crypto               | *
 cli           | node:events               | commands/serve try/stage
-cli           | node:fs                   | program/program
+cli           | node:fs                   | input/named-file program/program
 cli           | node:fs/promises          | *
 cli           | node:http                 | probe/exchange try/stage
 cli           | node:https                | probe/exchange
-cli           | node:net                  | serve/secret
-cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript input/bounded-file input/token-input
-cli           | node:util                 | doctor/typescript surroundings/terminal
+cli           | node:net                  | input/named-file serve/secret
+cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript input/named-file
+cli           | node:stream               | input/named-file
+cli           | node:util                 | doctor/typescript input/named-file surroundings/terminal
 client        | @portcullis/kit/client-authentication | oauth/client-authentication oauth/grant-exchange oauth/options
 client        | node:crypto               | oauth/subject
 client        | node:diagnostics_channel  | login/diagnostics

@@ -2,7 +2,7 @@ import type { Algorithm } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { InvalidArgumentError } from 'commander'
 
-import { readBoundedFile } from '../input/bounded-file.ts'
+import { readTextFile } from '../input/named-file.ts'
 import { orUsage } from '../keys/key-choice.ts'
 import { type Operation, readDescription } from '../openapi/description.ts'
 import { lacksScope } from '../openapi/security.ts'
@@ -36,14 +36,11 @@ export async function probeOperations(
   const own = await goodToken(options, context)
   const target = targetOf(text, options, own !== undefined)
   if (target.url.search !== '') throw usageError('with --openapi, the URL must have no query')
-  const { asked, open, notAsked } = readDescription(
-    await readBoundedFile(options.openapi, context),
-    {
-      url: target.url,
-      values: options.value ?? {},
-      unsafeMethods: options.unsafeMethods === true,
-    },
-  )
+  const { asked, open, notAsked } = readDescription(await readTextFile(options.openapi, context), {
+    url: target.url,
+    values: options.value ?? {},
+    unsafeMethods: options.unsafeMethods === true,
+  })
   const forged = await forgedToken(own, options, context)
   warnOf(asked.length, terminal)
   const operations: AskedOperation[] = []

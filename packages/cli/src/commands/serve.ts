@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { parseJson } from '@portcullis/kit/json'
 import type { IntrospectionService, ListeningTokenService, Routes } from '@portcullis/testing'
 import type { Command } from 'commander'
 
+import { readNamedFile } from '../input/named-file.ts'
 import { seconds } from '../input/seconds.ts'
 import { createPages } from '../pages/pages.ts'
 import { createControl } from '../serve/control.ts'
@@ -131,8 +132,7 @@ async function createdService(options: ServeOptions, context: Context): Promise<
   const { clock, cwd, fetch, terminal } = context
   const { login, claim, config, audience: stated, ...others } = options
   const audience = stated?.length === 1 ? stated[0] : stated
-  const configuration =
-    config === undefined ? {} : await readConfigurationFile(resolve(cwd, config))
+  const configuration = config === undefined ? {} : await readConfigurationFile(config, context)
   const settings = settingsOf({ ...others, audience, logins: login, claims: claim }, configuration)
   const path =
     options.privateKeyFile === undefined ? undefined : resolve(cwd, options.privateKeyFile)
@@ -154,10 +154,8 @@ async function createdService(options: ServeOptions, context: Context): Promise<
   }
 }
 
-async function readConfigurationFile(path: string): Promise<Configuration> {
-  const octets = await readFile(path).catch((error: unknown) => {
-    throw usageError(`${path} cannot be read (${errorCode(error) ?? 'unknown'})`)
-  })
+async function readConfigurationFile(path: string, context: Context): Promise<Configuration> {
+  const octets = await readNamedFile(path, context)
   if (octets.length > MAX_CONFIGURATION_OCTETS) throw usageError(`${path} is too large`)
   const value = parseJson(octets.toString('utf8'))
   if (value === undefined) throw usageError(`${path} is not JSON`)

@@ -1,7 +1,8 @@
 import type { Possession, Revocations } from '@portcullis/core'
 import type { Command } from 'commander'
 
-import { readTextFile, readVariable } from '../input/token-input.ts'
+import { readTextFile } from '../input/named-file.ts'
+import { readVariable } from '../input/token-input.ts'
 import { type VerifierFlags, verifierRules } from '../input/verifier-flags.ts'
 import { orUsage } from '../keys/key-choice.ts'
 import { usageError } from '../surroundings/exit-code.ts'

@@ -1,11 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-
 import type { Command } from 'commander'
 
-import { errorCode, usageError } from '../surroundings/exit-code.ts'
+import { usageError } from '../surroundings/exit-code.ts'
 import { textsOf } from '../surroundings/interruption.ts'
 import type { Context } from '../surroundings/terminal.ts'
+import { readTextFile } from './named-file.ts'
 
 // Where commands get a token from: an argument, a file, the environment or stdin, with or without the text around it.
 
@@ -57,15 +55,6 @@ async function read(argument: string | undefined, { file, env }: TokenOptions, c
     if (text.length > LONGEST_INPUT) throw usageError('the input is too long for a token')
   }
   return text
-}
-
-/** @throws CommandError without the content. */
-export async function readTextFile(path: string, { cwd }: Context): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, path), 'utf8')
-  } catch (error) {
-    throw usageError(`the file ${path} cannot be read (${errorCode(error) ?? 'error'})`)
-  }
 }
 
 export function readVariable(name: string, { env }: Context): string {

@@ -1,7 +1,7 @@
 import { AuthError } from '@portcullis/core'
 import { parseJson } from '@portcullis/kit/json'
 
-import { readTextFile } from '../input/token-input.ts'
+import { readTextFile } from '../input/named-file.ts'
 import { memberOf } from '../input/unread-json.ts'
 import { untilInterrupted } from '../surroundings/interruption.ts'
 import type { Context } from '../surroundings/terminal.ts'

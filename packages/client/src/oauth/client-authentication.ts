@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { constants, open } from 'node:fs/promises'
 
 import {
   assertionAuthentication,
@@ -61,7 +61,8 @@ const LARGEST_FILE = 65_536
 
 /** Reads the file anew: a platform replaces the token in it before it expires. `undefined` if it is too large. */
 async function readText(path: string): Promise<string | undefined> {
-  await using file = await open(path)
+  // A pipe would be waited for in a thread, which nothing ends: the process could not exit.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(LARGEST_FILE + 1))
   return bytesRead > LARGEST_FILE ? undefined : buffer.toString('utf8', 0, bytesRead).trim()
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -164,6 +165,16 @@ describe('an assertion of somebody else', () => {
     })
     await rm(folder, { recursive: true })
     expect(posts(server)).toHaveLength(2)
+  })
+
+  test('is not waited for where the file is a pipe', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'assertion-'))
+    const file = join(folder, 'pipe')
+    execFileSync('mkfifo', [file])
+    const client = createClient(createServer(), { clientAssertion: { file }, timeout: 0.1 })
+    const isEmpty = { message: 'the file of clientAssertion is empty' }
+    expect(await failureOf(client.get())).toMatchObject(isEmpty)
+    await rm(folder, { recursive: true })
   })
 
   test.each<[string, OAuthClientOptions['clientAssertion'], string]>([
