@@ -4,6 +4,14 @@ import { processesScene } from './stream-processes.ts'
 
 // Two and three processes that open the same stream at once: each sequence of their requests that could leave none or two.
 
+/** A and B have started. @param ids Of the streams, in the order in which they are created. */
+async function two(ids: readonly string[]) {
+  const scene = await processesScene([...ids])
+  scene.start('A')
+  scene.start('B')
+  return scene
+}
+
 describe.each([
   ['the first by name', ['a', 'b']],
   ['the second by name', ['b', 'a']],
@@ -20,9 +28,7 @@ describe.each([
   })
 
   test('both list, and the second creates after the first has decided: it deletes its own', async () => {
-    const { start, play, clock, settle, expectOne, ours } = await processesScene([first, second])
-    start('A')
-    start('B')
+    const { play, clock, settle, expectOne, ours } = await two([first, second])
     await play('A list', 'B list', 'A create', 'A list', 'B create', 'B list')
     if (second === 'a') {
       await clock.advance(2)
@@ -35,9 +41,7 @@ describe.each([
   })
 
   test('both create before either lists: the one that is first by name stays', async () => {
-    const { start, play, clock, settle, expectOne, ours } = await processesScene([first, second])
-    start('A')
-    start('B')
+    const { play, clock, settle, expectOne, ours } = await two([first, second])
     await play('A list', 'B list', 'A create', 'B create', 'A list', 'B list')
     const [winner, loser] = first === 'a' ? (['A', 'B'] as const) : (['B', 'A'] as const)
     await play(`${loser} delete`)
@@ -49,9 +53,7 @@ describe.each([
   })
 
   test('both create, and the second by name lists late: it finds its own alone', async () => {
-    const { start, play, clock, settle, expectOne, ours } = await processesScene([first, second])
-    start('A')
-    start('B')
+    const { play, clock, settle, expectOne, ours } = await two([first, second])
     await play('A list', 'B list', 'A create', 'B create')
     const [early, late] = first === 'a' ? (['A', 'B'] as const) : (['B', 'A'] as const)
     await play(`${early} list`)
@@ -63,9 +65,7 @@ describe.each([
   })
 
   test('both delete their own, each having seen the other: one is created again', async () => {
-    const { start, play, clock, settle, expectOne, ours } = await processesScene([first, second])
-    start('A')
-    start('B')
+    const { play, clock, settle, expectOne, ours } = await two([first, second])
     await play('A list', 'B list', 'A create', 'B create', 'A list', 'B list')
     const [early, late] = first === 'a' ? (['A', 'B'] as const) : (['B', 'A'] as const)
     // The second has decided, and its request is on its way.
@@ -89,12 +89,7 @@ describe.each([
   })
 
   test('the first ends between create and list, the second has listed before: it deletes its own', async () => {
-    const { start, play, crash, clock, settle, expectOne, ours } = await processesScene([
-      first,
-      second,
-    ])
-    start('A')
-    start('B')
+    const { play, crash, clock, settle, expectOne, ours } = await two([first, second])
     await play('B list', 'A list', 'A create')
     await crash('A')
     await play('B create', 'B list')
@@ -109,9 +104,7 @@ describe.each([
   })
 
   test('the second creates after the first has decided, and ends: what it leaves goes within two looks', async () => {
-    const { start, play, crash, settle, expectOne, ours } = await processesScene([first, second])
-    start('A')
-    start('B')
+    const { play, crash, settle, expectOne, ours } = await two([first, second])
     await play('A list', 'B list', 'A create', 'A list', 'B create')
     await crash('B')
     expect(ours()).toHaveLength(2)
@@ -121,9 +114,7 @@ describe.each([
   })
 
   test('a third process starts while two are left: all use one', async () => {
-    const { start, play, crash, settle, expectOne } = await processesScene([first, second])
-    start('A')
-    start('B')
+    const { start, play, crash, settle, expectOne } = await two([first, second])
     await play('A list', 'B list', 'A create', 'A list', 'B create')
     await crash('B')
     start('C')
