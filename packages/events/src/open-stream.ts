@@ -11,11 +11,11 @@ import { createPushReceiver, type EventReceiver } from './receiver.ts'
 import { createTransmitterCalls } from './stream-calls.ts'
 import type { Stream, Wanted } from './stream-configuration.ts'
 import { createStreamHeed, newState, type Transmission } from './stream-events.ts'
-import { CLOSED, createKeeper } from './stream-keeper.ts'
+import { createKeeper } from './stream-keeper.ts'
 import { createManagement, type Management } from './stream-management.ts'
 import { METHODS } from './stream-metadata.ts'
 import { checkSignal, checkStatus, checkStreamOptions } from './stream-option-checks.ts'
-import { TransmitterError } from './transmitter-error.ts'
+import { CLOSED, TransmitterError } from './transmitter-error.ts'
 import { checkTimers } from './until-closed.ts'
 
 // A receiver that manages its stream: what it says of it, and what can be asked of it.
@@ -103,12 +103,12 @@ export function openStream(options: StreamOptions): EventStream {
   let known: Management | undefined
   let transmission: Transmission | undefined
   let polled: { readonly stream: Stream; readonly poll: EventPoll } | undefined
-  const verifications = new Map<string, () => void>()
+  const verifications = new Map<string, (hasCome: boolean) => void>()
 
   const heed = createStreamHeed({
     description,
     streamId: () => keeper.state().stream?.id,
-    onVerified: (state) => verifications.get(state)?.(),
+    onVerified: (state) => verifications.get(state)?.(true),
     onStatus(status) {
       transmission = status
     },
@@ -153,6 +153,7 @@ export function openStream(options: StreamOptions): EventStream {
   const running = keeper.run()
   async function close(): Promise<void> {
     closing.abort()
+    for (const end of verifications.values()) end(false)
     await running
     await polled?.poll.close()
   }
@@ -181,12 +182,12 @@ export function openStream(options: StreamOptions): EventStream {
       const { management, id } = await current()
       const state = newState(description, id)
       try {
-        const arrival = new Promise<void>((resolve) => verifications.set(state, resolve))
+        const arrival = new Promise<boolean>((resolve) => verifications.set(state, resolve))
         await unlessAborted(management.requestVerification(id, state), signal)
         const late = () =>
           new TransmitterError(`no verification event came in ${VERIFICATION_TIMEOUT} s`)
         const limits = { clock, signal, late, patience: VERIFICATION_TIMEOUT }
-        await answerInTime(unlessClosed(arrival, closed), limits)
+        if (!(await answerInTime(arrival, limits))) throw new TransmitterError(CLOSED)
       } finally {
         verifications.delete(state)
       }
@@ -227,13 +228,5 @@ function deliveryOf(
     method: METHODS.push,
     endpoint_url: String(deliver.endpoint),
     ...(secret === undefined ? {} : { authorization_header: secret }),
-  }
-}
-
-async function unlessClosed(arrival: Promise<void>, closed: AbortSignal): Promise<void> {
-  try {
-    await unlessAborted(arrival, closed)
-  } catch {
-    throw new TransmitterError(CLOSED)
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '@portcullis/kit/http'
 import { parseJson } from '@portcullis/kit/json'
 
-import { TransmitterError } from './transmitter-error.ts'
+import { CLOSED, TransmitterError } from './transmitter-error.ts'
 import { whenClosed } from './until-closed.ts'
 
 // One request to a transmitter: its deadline, its limits, and what counts as an answer.
@@ -92,13 +92,14 @@ export function createTransmitterCalls(fetch: Fetch, clock: Clock): CallTransmit
   }
 
   return async (request, closed) => {
+    if (closed.aborted) throw new TransmitterError(CLOSED)
     const answer = await withDeadline(
       clock,
       TIMEOUT,
       async (signal) =>
         await Promise.race([
           exchange(request, signal),
-          whenClosed(closed, signal, new TransmitterError('the stream is closed')),
+          whenClosed(closed, signal, new TransmitterError(CLOSED)),
         ]),
     )
     if (answer instanceof TransmitterError) throw answer

@@ -42,12 +42,19 @@ export function idOf(configuration: unknown): string {
   return id
 }
 
-/** The configurations that are listed. Drafts of the framework write a single one without a list. @throws TransmitterError */
-export function listed(answer: unknown): readonly JsonObject[] {
+/**
+ * The configurations that are listed, by their ids: one that is there twice, as where pages of a list overlap, is one stream. Drafts of the
+ * framework write a single one without a list. @throws TransmitterError
+ */
+export function listed(answer: unknown): ReadonlyMap<string, JsonObject> {
   const list: readonly unknown[] = Array.isArray(answer) ? answer : [answer]
-  for (const each of list) idOf(each)
-  // `idOf` has refused everything else.
-  return list.filter((each) => isJsonObject(each))
+  const byId = new Map<string, JsonObject>()
+  for (const each of list) {
+    const id = idOf(each)
+    // `idOf` has refused everything else.
+    if (isJsonObject(each)) byId.set(id, each)
+  }
+  return byId
 }
 
 /**

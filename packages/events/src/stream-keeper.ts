@@ -5,7 +5,7 @@ import type { Stream } from './stream-configuration.ts'
 import type { Transmission } from './stream-events.ts'
 import type { Management } from './stream-management.ts'
 import { firstOf, leftovers, settle } from './stream-settling.ts'
-import { TransmitterError } from './transmitter-error.ts'
+import { CLOSED, TransmitterError } from './transmitter-error.ts'
 import { pause } from './until-closed.ts'
 
 // Keeps one stream at a transmitter: looks for it, creates and updates it, and looks again for as long as it is open.
@@ -114,7 +114,6 @@ export function createKeeper(parts: KeeperParts): Keeper {
   }
 }
 
-export const CLOSED = 'the stream is closed'
 const UNKNOWN = 'the stream could not be kept'
 
 /**

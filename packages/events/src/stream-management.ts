@@ -50,9 +50,14 @@ export async function createManagement(
   const ofConfiguration = { url: configuration, name: 'the configuration_endpoint' } as const
   const read = (value: JsonObject) => readStream(value, wanted, trust, audience)
 
+  /** The ids of all streams of this client when they were listed last. */
+  let known: ReadonlySet<string> = new Set()
+
   async function configurations(): Promise<readonly JsonObject[]> {
     const answer = await send({ ...ofConfiguration, ...GET })
-    return listed(answer.value)
+    const byId = listed(answer.value)
+    known = new Set(byId.keys())
+    return [...byId.values()]
   }
 
   async function remove(id: string): Promise<void> {
@@ -60,9 +65,13 @@ export async function createManagement(
     await send({ ...ofConfiguration, ...DELETE, url })
   }
 
-  /** What cannot be used must not stay: the next attempt would create another one. */
+  /**
+   * What cannot be used must not stay: the next attempt would create another one. But some transmitters answer with a stream that they have,
+   * which may be that of another application.
+   */
   async function readCreated(value: unknown): Promise<Stream> {
     const id = idOf(value)
+    if (known.has(id)) throw new TransmitterError(NOT_NEW)
     try {
       const created = isJsonObject(value) ? value : {}
       if (!isOurs(created, wanted)) throw new TransmitterError(NOT_FOUND_AGAIN)
@@ -127,6 +136,8 @@ const CREATE = {
 } as const
 const UPDATE = { method: 'PATCH', withBody: [200], without: [202], isRepeatable: true } as const
 
+const NOT_NEW =
+  'the transmitter created no stream, and answered with one that there was before: its description is another'
 const NOT_FOUND_AGAIN =
   'the transmitter does not keep the description as it is, so the stream could not be found again: state a shorter one, or let it push'
 

@@ -51,6 +51,9 @@ export function firstOf<Each extends Named>(streams: readonly Each[]): Each | un
   return streams.toSorted((one, other) => (one.id < other.id ? -1 : 1))[0]
 }
 
+/** So many at a look: a look must have an end, whatever a transmitter lists. */
+const MOST_REMOVED = 10
+
 /**
  * What a process that ended between two requests has left: it is deleted once it was seen twice. What was seen once may be of a process that
  * is about to delete it, or to find that it has created the only one.
@@ -61,10 +64,8 @@ export function leftovers(
 ): { readonly remove: readonly string[]; readonly seen: ReadonlySet<string> } {
   const first = firstOf(streams)
   const surplus = streams.filter((each) => each !== first).map(({ id }) => id)
-  return {
-    remove: surplus.filter((id) => seenBefore.has(id)),
-    seen: new Set(surplus.filter((id) => !seenBefore.has(id))),
-  }
+  const remove = surplus.filter((id) => seenBefore.has(id)).slice(0, MOST_REMOVED)
+  return { remove, seen: new Set(surplus.filter((id) => !remove.includes(id))) }
 }
 
 /** @throws TransmitterError unless there is exactly one. */

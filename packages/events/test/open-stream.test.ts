@@ -180,6 +180,48 @@ describe('while it is open', () => {
     expect([...transmitter.streams.keys()]).toEqual(['a', 'another'])
   })
 
+  test('a stream that is listed twice is one stream: it stays', async () => {
+    const { openAndWait, transmitter, clock } = await streamScene()
+    const stream = await openAndWait({
+      async fetch(url, init) {
+        const response = await transmitter.fetch(url, init)
+        if (url !== CONFIGURATION || init.method !== 'GET') return response
+        const list: unknown = await response.json()
+        return Response.json([list, list].flat())
+      },
+    })
+    await clock.advance(1000)
+    expect(transmitter.sent(CONFIGURATION)).not.toContain('DELETE')
+    expect(stream.status()).toMatchObject({ state: 'open', streamId: 'stream-001' })
+  })
+
+  test('of many that were left, ten are deleted at each look', async () => {
+    const { openAndWait, transmitter, clock } = await streamScene()
+    for (let count = 10; count < 40; count++) transmitter.put(`left-${count}`, POLLED)
+    await openAndWait()
+    const left = async () => {
+      await clock.advance(31)
+      return transmitter.streams.size
+    }
+    expect([await left(), await left(), await left(), await left()]).toEqual([20, 10, 1, 1])
+    expect([...transmitter.streams.keys()]).toEqual(['left-10'])
+  })
+
+  test('once it is closed, nothing is asked any longer', async () => {
+    const { open, transmitter, until } = await streamScene({}, { ids: ['a'] })
+    const stream = open({
+      async fetch(url, init) {
+        if (init.method === 'POST' && url === CONFIGURATION) transmitter.put('b', POLLED)
+        return await transmitter.fetch(url, init)
+      },
+    })
+    // It waits for the other process to take its stream back.
+    await until(() => transmitter.sent(CONFIGURATION).length === 3)
+    const { length } = transmitter.requests
+    await stream.close()
+    expect(transmitter.requests).toHaveLength(length)
+  })
+
   test('ready() tells of the attempt that is under way; it is tried again later and later', async () => {
     const { open, faults, clock, until } = await streamScene()
     faults.set(

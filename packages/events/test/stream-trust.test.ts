@@ -243,6 +243,21 @@ describe('a stream that was created', () => {
   })
 })
 
+test('a stream of another application, in place of one that was created, is neither used nor deleted', async () => {
+  const { open, transmitter } = await streamScene()
+  transmitter.put('another', { ...POLLED, description: 'another API' })
+  const stream = open({
+    async fetch(url, init) {
+      const isCreation = init.method === 'POST' && url === CONFIGURATION
+      const existing = { ...configuration, stream_id: 'another', description: 'another API' }
+      return isCreation ? Response.json(existing) : await transmitter.fetch(url, init)
+    },
+  })
+  await expect(stream.ready()).rejects.toThrow('answered with one that there was before')
+  expect(transmitter.sent(CONFIGURATION)).toEqual(['GET'])
+  expect([...transmitter.streams.keys()]).toEqual(['another'])
+})
+
 test('an update that is answered with another stream is not used', async () => {
   const show = saying({ stream_id: 'mine' })
   const { open, transmitter } = await streamScene({}, { show })
