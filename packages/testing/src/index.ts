@@ -51,4 +51,4 @@ export type {
   RouteList,
   RouteRequirement,
   RouteState,
-} from '@portcullis/kit/routes'
+} from '@portcullis/kit/route-list'

@@ -1,5 +1,5 @@
 import { checkOptions, mustBe, own, ownMembers } from '../options.ts'
-import { givenRoutes } from './given-list.ts'
+import { givenRoutes } from './given-routes.ts'
 import type { Route, RouteList } from './route-list.ts'
 import { allOfScopes } from './scope-lists.ts'
 

@@ -1,7 +1,7 @@
 import { checkOptions, isTextList, type OptionCheck, ownMembers } from '@portcullis/kit/options'
-import type { RouteList } from '@portcullis/kit/routes'
+import { givenRoutes, type RouteList } from '@portcullis/kit/route-list'
 
-import { nameOf, routesOf } from './given-list.ts'
+import { nameOf } from './route-name.ts'
 
 // Fails a test for each route that is open without being named.
 
@@ -22,7 +22,7 @@ export interface AssertGuardedOptions {
  * @throws Error with a line for each fault.
  */
 export function assertGuarded(list: RouteList, options: AssertGuardedOptions = {}): void {
-  const routes = routesOf('assertGuarded', list)
+  const routes = givenRoutes('assertGuarded', list)
   checkOptions('assertGuarded', options, { open: isNames, before: isNames })
   const { open = [], before = [] } = ownMembers(options)
   const openRoutes = routes.filter(({ state }) => state === 'none' || state === 'optional')

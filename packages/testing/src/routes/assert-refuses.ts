@@ -6,11 +6,11 @@ import {
   own,
   ownMembers,
 } from '@portcullis/kit/options'
-import type { Route, RouteList } from '@portcullis/kit/routes'
+import { givenRoutes, type Route, type RouteList } from '@portcullis/kit/route-list'
 
 import { createTestIssuer } from '../issuer.ts'
-import { nameOf, routesOf } from './given-list.ts'
 import { pathFor } from './path-for.ts'
+import { nameOf } from './route-name.ts'
 
 // Asks each route that needs a token, since a list says only what can be read of an application.
 
@@ -38,7 +38,7 @@ export async function assertRefuses(
   options: AssertRefusesOptions = {},
 ): Promise<void> {
   checkArgument('assertRefuses', 'the first argument', isFunction(ask))
-  const routes = routesOf('assertRefuses', list).filter(({ state }) => state === 'required')
+  const routes = givenRoutes('assertRefuses', list).filter(({ state }) => state === 'required')
   checkOptions('assertRefuses', options, { values: isTexts, paths: isTexts })
   const { asked, faults } = planOf(routes, ownMembers(options))
   const issuer = await createTestIssuer()

@@ -90,6 +90,8 @@ describe('assertGuarded', () => {
     [[undefined], 'must be a list of routes'],
     [[{}], 'must be a list of routes'],
     [[{ routes: [{}] }], 'must be a list of routes'],
+    [[listOf({ state: 'Required' as never })], 'it has no right routes[0].state'],
+    [[{ routes: [guarded] }], 'it has no right isComplete'],
     [[listOf(), { opened: [] }], 'opened'],
     [[listOf(), { open: 'GET /a' }], 'must be a list of strings'],
   ])('%j is refused at once', (given, message) => {

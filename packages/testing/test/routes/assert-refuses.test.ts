@@ -140,6 +140,10 @@ describe('assertRefuses', () => {
     [['no function', listOf({})], 'must be a function'],
     [[() => undefined, listOf({})], 'must return a response'],
     [[apiWith().ask, {}], 'must be a list of routes'],
+    [
+      [apiWith().ask, listOf({}, { state: 'Required' as never })],
+      'it has no right routes[1].state',
+    ],
     [[apiWith().ask, listOf({}), { value: {} }], 'value'],
     [[apiWith().ask, listOf({}), { values: { id: 1 } }], 'must be an object of texts'],
     [[apiWith().ask, listOf({}), { paths: '/a' }], 'must be an object of texts'],
