@@ -62,6 +62,21 @@ describe('create or find', () => {
     expect(transmitter.sent(CONFIGURATION).filter((method) => method === 'PATCH')).toHaveLength(1)
   })
 
+  test('a stream that has more events than are wanted is updated', async () => {
+    const { openAndWait, transmitter } = await streamScene()
+    transmitter.put('mine', { ...POLLED, events_requested: [REVOKED, CHANGED] })
+    const stream = await openAndWait()
+    expect(stream.status()).toMatchObject({ streamId: 'mine', delivered: [REVOKED] })
+  })
+
+  test("a stream without a description and an endpoint is nobody's: it is not polled", async () => {
+    const { openAndWait, faults, calls } = await streamScene()
+    const nameless = { stream_id: 'nameless', iss: ISSUER, aud: AUDIENCE, events_delivered: [] }
+    faults.set(CONFIGURATION, () => Response.json([nameless]))
+    expect((await openAndWait()).status().streamId).toBe('stream-001')
+    expect(calls()).not.toContain('PATCH /ssf/stream')
+  })
+
   test('streams with another description are neither used nor changed nor deleted', async () => {
     const { openAndWait, transmitter, clock } = await streamScene()
     transmitter.put('another', OTHER)
@@ -154,13 +169,17 @@ describe('while it is open', () => {
     expect(transmitter.sent(`${POLL}/stream-002`)).toEqual(['POST'])
   })
 
-  test('it calls more often than its inactivity_timeout, or each 300 s', async () => {
-    const keep = saying({ inactivity_timeout: 60 })
-    for (const [options, looks] of [
-      [{ keep }, 11],
-      [{}, 2],
+  test('it calls more often than its inactivity_timeout, once a second at most, or each 300 s', async () => {
+    for (const [inactivity_timeout, looks] of [
+      [60, 11],
+      [0.001, 311],
+      [0, 2],
+      [-60, 2],
+      ['60', 2],
+      [undefined, 2],
     ] as const) {
-      const { openAndWait, transmitter, clock } = await streamScene({}, options)
+      const keep = saying({ inactivity_timeout })
+      const { openAndWait, transmitter, clock } = await streamScene({}, { keep })
       await openAndWait()
       await clock.advance(310)
       expect(transmitter.sent(STATUS)).toHaveLength(looks)

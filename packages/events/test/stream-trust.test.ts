@@ -29,6 +29,8 @@ const HTML = () => new Response('<html>')
 const REDIRECT = () =>
   new Response(null, { status: 302, headers: { location: 'https://evil.test' } })
 const LARGE = () => new Response(`{"a":"${'a'.repeat(1024 * 1024)}"}`)
+const FOLLOWED = () => Object.defineProperty(Response.json(METADATA), 'redirected', { value: true })
+const LATIN1 = () => new Response(Buffer.from(`"\u00e9"`, 'latin1'))
 const metadata = (members: object) => () => Response.json({ ...METADATA, ...members })
 
 describe('metadata', () => {
@@ -39,6 +41,8 @@ describe('metadata', () => {
     ['that are HTML', HTML, 'the answer of the metadata URL is not JSON'],
     ['that are too long', LARGE, 'the answer of the metadata URL has more than 1048576 bytes'],
     ['that are elsewhere', REDIRECT, 'the metadata URL answered 302'],
+    ['of a fetch that follows redirects', FOLLOWED, 'answered with a redirect'],
+    ['that are no UTF-8', LATIN1, 'the answer of the metadata URL is not JSON'],
     [
       'without a configuration_endpoint',
       metadata({ configuration_endpoint: undefined }),
