@@ -28,7 +28,7 @@ const configuration = { keys, issuer: 'https://auth.test', audience: null }
 const all = await Promise.all(
   adapters.map(async ({ folder }) => {
     const { applications } = (await import(`./${folder}.ts`)) as { applications: Applications }
-    return { folder, ...applications }
+    return Object.assign({ folder }, applications)
   }),
 )
 
