@@ -6,8 +6,8 @@ import { setImmediate } from 'node:timers/promises'
 import { createVerifier, localKeys } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 
+import { adapterOf } from '../contract/frameworks/adapter-of.ts'
 import type { Listener } from '../contract/frameworks/framework.ts'
-import { adapters } from '../contract/frameworks/index.ts'
 
 // A program that puts guards of one framework where they do nothing, and prints what a developer reads then.
 
@@ -26,8 +26,8 @@ async function show(listener: Listener): Promise<void> {
   server.close()
 }
 
-const adapter = adapters.find(({ folder }) => folder === process.argv[2])
-for (const [name, make] of Object.entries(adapter?.functions?.mistakes ?? {})) {
+const { functions } = await adapterOf(process.argv[2] ?? '')
+for (const [name, make] of Object.entries(functions?.mistakes ?? {})) {
   console.error(`# ${name}`)
   try {
     await show(await make(verifier))

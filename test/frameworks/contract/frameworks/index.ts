@@ -1,15 +1,9 @@
 import { existsSync } from 'node:fs'
 
 import { GUARDING } from '../../packages.ts'
+import { adapterOf, fileOf } from './adapter-of.ts'
 import type { Adapter, Framework } from './framework.ts'
 import { request } from './request.ts'
-
-const fileOf = (folder: string) => new URL(`${folder}.ts`, import.meta.url)
-
-async function adapterOf(folder: string): Promise<Adapter> {
-  const { adapter } = (await import(fileOf(folder).href)) as { adapter: Adapter } // each exports it with this type
-  return adapter
-}
 
 /** Every package that guards the routes of a framework. `test/publishing/package.test.ts` fails if one is missing. */
 export const adapters: readonly Adapter[] = await Promise.all(

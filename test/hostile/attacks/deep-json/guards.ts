@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { byIssuer, createVerifier, dpopProofs, remoteKeys } from '@portcullis/core'
 import { createTestIssuer, dpopClient, manualClock, tokenService } from '@portcullis/testing'
 
-import { adapters } from '../../../frameworks/contract/frameworks/index.ts'
+import { adapterOf } from '../../../frameworks/contract/frameworks/adapter-of.ts'
 import { answered, collect } from './program.ts'
 import { encoded, HEADER_TEXTS, PROOF_TEXTS } from './texts.ts'
 
@@ -24,7 +24,7 @@ const verifier = verifierFor(null)
 const tenants = byIssuer({ [ISSUER]: verifierFor(ISSUER) })
 const dpop = dpopProofs({ origin: ORIGIN, clock })
 
-const frameworks = adapters.find(({ folder }) => folder === process.argv[2])?.frameworks ?? []
+const { frameworks } = await adapterOf(process.argv[2] ?? '')
 for (const { name, createApp } of frameworks) {
   const routes = [{ path: '/', handle: () => ({}) }]
   await using app = await createApp({
