@@ -16,6 +16,7 @@ import {
   ahead,
   isClosed,
   joined,
+  outermost,
   paramSteps,
   type Place,
   placeIn,
@@ -49,10 +50,7 @@ export {
  * @throws TypeError for anything else than an application or a router of Express.
  */
 export function describeRoutes(app: object): RouteList {
-  const candidates = [
-    ...candidatesIn({ router: routerOf(app), path: '', outer: () => [], parents: [] }),
-  ]
-  return routeListOf(candidates, true)
+  return routeListOf([...candidatesIn(outermost(routerOf(app)))], true)
 }
 
 function routerOf(app: unknown): Router {

@@ -27,22 +27,27 @@ export interface Place {
   readonly path: string
   /** What runs ahead of all of it, for the requests of a target within it. */
   readonly outer: (target: Target) => readonly Step[]
+  /** Whether all requests of targets within it have passed a guard of a router that it is in. */
+  readonly isBehind: (guard: Step, targets: readonly Target[]) => boolean
   /** The routers that it is in: one that is within itself has no end. */
   readonly parents: readonly object[]
 }
 
+export function outermost(router: Router): Place {
+  return { router, path: '', outer: () => [], isBehind: () => true, parents: [] }
+}
+
 export function placeIn(place: Place, router: Router, layer: Layer): Place {
-  const targets = targetsOfUse(layer)
-  const [mount] = targets
-  const isAlone = mount !== undefined && targets.length === 1
+  const [mount, ...others] = targetsOfUse(layer)
+  const isAlone = mount !== undefined && others.length === 0
+  const seenOutside = ({ segments, isExact }: Target): Target =>
+    isAlone ? { segments: [...mount.segments, ...segments], isExact } : ANYTHING
   return {
     router,
     path: joined(place.path, shownPrefix(layer)),
     parents: [...place.parents, place.router],
-    outer: ({ segments, isExact }) =>
-      isAlone
-        ? ahead(place, layer, { segments: [...mount.segments, ...segments], isExact })
-        : ahead(place, layer, ANYTHING),
+    outer: (target) => ahead(place, layer, seenOutside(target)),
+    isBehind: (guard, targets) => isBehind(place, guard, targets.map(seenOutside)),
   }
 }
 
@@ -119,9 +124,9 @@ function useSteps(place: Place, layer: Layer, target: Target): readonly Step[] {
   const runs = reachOfUse(layer, target)
   if (runs === 'never') return []
   // What is changed of the URL behind a guard on a prefix may lead from elsewhere to what that prefix has.
-  const isBehind = (guard: Step) => guard.chain !== place.router || isBelow(layer, guard)
+  const behind = { isBehind: (guard: Step) => isBehind(place, guard, targetsOfUse(layer)) }
   const steps = [...paramSteps(place, shownPrefix(layer)), ...stepsOfUse(place, layer, runs)]
-  return steps.map((step) => Object.assign(step, { isBehind }))
+  return steps.map((step) => Object.assign(step, behind))
 }
 
 function stepsOfUse(place: Place, layer: Layer, runs: Step['runs']): readonly Step[] {
@@ -132,12 +137,12 @@ function stepsOfUse(place: Place, layer: Layer, runs: Step['runs']): readonly St
   return [{ ...step, mayHide: isClosed(place, layer) }]
 }
 
-/** Whether all that a layer gets has passed a guard in the same router. */
-function isBelow(layer: Layer, guard: Step): boolean {
+/** Whether all requests of targets in a router have passed a guard of it, or of a router that it is in. */
+function isBehind(place: Place, guard: Step, targets: readonly Target[]): boolean {
+  if (guard.chain !== place.router) return place.isBehind(guard, targets)
   const above = guard.key as Layer // which the keys of the guards in a router are
   return (
-    above.route === undefined &&
-    targetsOfUse(layer).every((target) => reachOfUse(above, target) === 'always')
+    above.route === undefined && targets.every((target) => reachOfUse(above, target) === 'always')
   )
 }
 

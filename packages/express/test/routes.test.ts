@@ -23,6 +23,11 @@ function logger(_request: unknown, _response: unknown, next: NextFunction): void
   next()
 }
 
+function rewrite(each: Request, _response: Response, next: NextFunction): void {
+  each.url = '/api/a'
+  next()
+}
+
 const frameworks: [string, typeof express][] = [
   ['Express 5', express],
   // What these tests use, both majors have alike, with types of their own.
@@ -360,16 +365,29 @@ describe.each(frameworks)('%s', (_name, framework) => {
     test('a URL that is changed behind a guard of a path: the function is named', async () => {
       const app = framework()
       app.use('/api', guard)
-      app.use(function rewrite(each, _response, next) {
-        each.url = '/api/a'
-        next()
-      })
+      app.use(rewrite)
       app.get('/api/a', handler)
       expect(await stranger(app, '/public')).toBe(200)
       expect(routeOf(app, '/api/a')).toMatchObject({
         state: 'required',
         before: [{ name: 'rewrite', path: '/' }],
       })
+    })
+
+    test('a rewritten URL leads past it from a router that has more than its prefix, and not from one that has no more', async () => {
+      const app = framework()
+      app.use('/api', guard)
+      const rewriting = () =>
+        framework.Router().use(rewrite).get('/api/a', handler).get('/a', handler)
+      app.use('/api', rewriting())
+      app.use(framework.Router().use(rewriting()))
+      expect(await stranger(app, '/public')).toBe(200)
+      expect(routeOf(app, '/api/api/a')).toMatchObject({ state: 'required', before: [] })
+      const both = describeRoutes(app).routes.filter(({ path }) => path === '/api/a')
+      expect(both.map(({ state, before }) => ({ state, before }))).toEqual([
+        { state: 'required', before: [] },
+        { state: 'required', before: [{ name: 'rewrite', path: '/' }] },
+      ])
     })
 
     test('what stands behind a guard of the whole application is not named', () => {
