@@ -46,6 +46,8 @@ interface Noted {
   readonly paths: readonly string[]
   readonly scope: object
   readonly options: RouteOptions
+  /** Fastify copies the configuration, so that what is changed of it later opens and closes nothing. */
+  readonly isOpened: boolean
 }
 
 interface App {
@@ -68,8 +70,19 @@ export function noteRoutes(app: object): void {
   noted.set(app, routes)
   noting.addHook('onRoute', function note(options) {
     const { method, url } = options
-    routes.push({ methods: [method].flat(), paths: pathsOf(url, options), scope: this, options })
+    routes.push({
+      methods: [method].flat(),
+      paths: pathsOf(url, options),
+      scope: this,
+      options,
+      isOpened: isOpenedBy(options),
+    })
   })
+}
+
+/** `config: { auth: false }` makes our guards hand on. */
+function isOpenedBy({ url, config }: RouteOptions): boolean {
+  return isOpen({ routeOptions: { config: Object.assign({ url }, config) } })
 }
 
 /** For `/` below a prefix Fastify adds a second route, of which no hook is told. */
@@ -139,7 +152,7 @@ function isHeadOfGet({ methods, paths, scope, options }: Noted, all: readonly No
 }
 
 function candidatesOf(
-  { methods, scope, options }: Noted,
+  { methods, scope, options, isOpened }: Noted,
   path: string,
   supported: readonly string[],
 ): readonly Candidate[] {
@@ -151,11 +164,9 @@ function candidatesOf(
   const steps = FASTIFY_HOOKS.flatMap((hook) =>
     stepsOf(hooks?.[hook], hook, scope).concat(stepsOf(options[hook], hook, options)),
   )
-  // `config: { auth: false }` makes our guards hand on.
-  const isOpened = isOpen({
-    routeOptions: { config: Object.assign({ url: path }, options.config) },
-  })
-  const running = isOpened ? steps.filter(({ mark }) => mark === undefined) : steps
+  // Another hook may have opened it, after it was noted.
+  const running =
+    isOpened || isOpenedBy(options) ? steps.filter(({ mark }) => mark === undefined) : steps
   return (isForAll ? ['ALL'] : listed).map((method) => ({
     key: options,
     method,

@@ -158,6 +158,18 @@ describe.each(frameworks)('%s', (_name, framework) => {
         'GET /a none',
       ],
       [
+        'a configuration that is changed when the route is there',
+        async (app) => {
+          await app.register(guard)
+          const config: { auth?: false } = { auth: false }
+          app.get('/a', { config }, handler)
+          delete config.auth
+          app.get('/b', { config }, handler)
+        },
+        '/a',
+        'GET /a none',
+      ],
+      [
         'a HEAD route beside a guarded one',
         (app) => {
           app.register(async (inner) => {
@@ -175,7 +187,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
       expect(await stranger(app, path, method)).toBe(200)
       expect(listed(app)).toContain(expected)
       expect(
-        listed(app).filter((each) => each.endsWith('required') && !each.startsWith('GET /a')),
+        listed(app).filter((each) => each.endsWith('required') && !/^GET \/[ab]/.test(each)),
       ).toEqual([])
     })
   })
@@ -192,6 +204,45 @@ describe.each(frameworks)('%s', (_name, framework) => {
       'GET /a/early unseen',
       'GET /early/* unseen',
     ])
+  })
+
+  test.each<[string, Build, readonly string[]]>([
+    [
+      'constraints, at one path',
+      (app) =>
+        app
+          .get('/a', handler)
+          .get('/a', { constraints: { host: 'a.example' } }, handler)
+          .get('/a', { constraints: { version: '1.0.0' } }, handler),
+      ['GET /a unseen', 'GET /a unseen', 'GET /a unseen'],
+    ],
+    [
+      'paths without a first slash',
+      (app) => app.get('*', handler).get('/a/b', handler).get('/', handler),
+      ['GET * unseen', 'GET / unseen', 'GET /a/b unseen'],
+    ],
+    [
+      'a path that cannot be printed in one line',
+      (app) => app.get('/a\nb', handler),
+      ['ALL /* unseen'],
+    ],
+  ])('early routes are not left out: %s', async (_case, build, expected) => {
+    const app = framework()
+    build(app)
+    noteRoutes(app)
+    await app.ready()
+    expect(listed(app).toSorted()).toEqual(expected)
+  })
+
+  test('what Fastify prints in a way of its own is known', async () => {
+    const app = await appOf(async (each) => {
+      await each.register(guard)
+      each.get('*', handler).get('/a::read', handler)
+      each.get('/a', { constraints: { host: 'a.example' } }, handler).get('/a', handler)
+    })
+    const { routes, isComplete } = describeRoutes(app)
+    expect(routes.map(({ state }) => state)).toEqual(Array(4).fill('required'))
+    expect(isComplete).toBe(true)
   })
 
   test('hooks before a guard are named, those of the route as well, and none behind it', async () => {

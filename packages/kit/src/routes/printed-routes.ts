@@ -5,7 +5,15 @@ interface PrintedRoute {
   readonly path: string
 }
 
-/** @returns Without `HEAD` where there is `GET`. `isWhole` is `false` if a line could not be read. */
+/** Its indent, its branch, its label, and the methods of the routes there, which may have constraints. */
+const LINE = /^((?:[│ ] {3})*)([├└]── )?(.*?)(?: \(([A-Z-]+(?:, [A-Z-]+)*)\)(?: \{.*\})?)?$/
+
+/** What Fastify prints in the place of a label that is empty. */
+const NO_LABEL = '(empty root node)'
+
+/**
+ * @returns Without `HEAD` where there is `GET`. `isWhole` is `false` if a line could not be read: `ALL /*` stands for its routes then.
+ */
 export function printedRoutes(tree: string): {
   readonly routes: readonly PrintedRoute[]
   readonly isWhole: boolean
@@ -13,16 +21,18 @@ export function printedRoutes(tree: string): {
   const labels: string[] = []
   const routes: PrintedRoute[] = []
   let isWhole = true
-  for (const line of tree.split('\n').filter((each) => each !== '')) {
-    const [, indent, label, listed] =
-      /^((?:[│ ] {3})*)[├└]── (.*?)(?: \(([A-Z-]+(?:, [A-Z-]+)*)\)(?: \{.*\})?)?$/.exec(line) ?? []
-    if (indent === undefined || label === undefined) {
-      isWhole &&= line === '(empty tree)'
+  for (const line of tree.split('\n').filter((each) => !['', '(empty tree)'].includes(each))) {
+    const [, indent = '', branch, label = '', listed] = LINE.exec(line) ?? []
+    // Routes of the same path with other constraints have the label once more, without a branch.
+    const level = indent.length / 4 - (branch === undefined ? 1 : 0)
+    if (branch === undefined && (level !== labels.length - 1 || label !== labels.at(-1))) {
+      isWhole = false
+      routes.push({ method: 'ALL', path: '/*' })
       continue
     }
-    labels.splice(indent.length / 4, Infinity, label)
+    labels.splice(level, Infinity, label)
     const methods = listed?.split(', ') ?? []
-    const path = labels.join('')
+    const path = labels.filter((each, index) => index > 0 || each !== NO_LABEL).join('')
     for (const method of methods) {
       if (method !== 'HEAD' || !methods.includes('GET')) routes.push({ method, path })
     }
@@ -43,10 +53,11 @@ export function missingRoutes(
   })
 }
 
-/** Fastify may print a path in small letters, and without a slash at its end. */
+/** Fastify may print a path in small letters, without a slash at its end, and a colon that is no parameter as one. */
 function keyOf({ method, path }: PrintedRoute): string {
   return `${method} ${path
     .toLowerCase()
     .replaceAll(/\/+/g, '/')
+    .replaceAll('::', ':')
     .replace(/(?<=.)\/$/, '')}`
 }
