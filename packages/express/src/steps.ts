@@ -1,4 +1,10 @@
-import { isElsewhere, type Reach, type Step, type Target } from '@portcullis/kit/routes'
+import {
+  isElsewhere,
+  type Reach,
+  type Segment,
+  type Step,
+  type Target,
+} from '@portcullis/kit/routes'
 
 import { guardMarkOf } from './guard-marks.ts'
 import {
@@ -41,7 +47,9 @@ export function placeIn(place: Place, router: Router, layer: Layer): Place {
   const [mount, ...others] = targetsOfUse(layer)
   const isAlone = mount !== undefined && others.length === 0
   const seenOutside = ({ segments, isExact }: Target): Target =>
-    isAlone ? { segments: [...mount.segments, ...segments], isExact } : ANYTHING
+    isAlone
+      ? { segments: [...mount.segments, ...borderOf(layer, segments), ...segments], isExact }
+      : ANYTHING
   return {
     router,
     path: joined(place.path, shownPrefix(layer)),
@@ -49,6 +57,12 @@ export function placeIn(place: Place, router: Router, layer: Layer): Place {
     outer: (target) => ahead(place, layer, seenOutside(target)),
     isBehind: (guard, targets) => isBehind(place, guard, targets.map(seenOutside)),
   }
+}
+
+/** Express 4 takes two slashes off behind a mount, so that `/a//b` gets to `/b` in the router at `/a`, past a guard at `/a/b`. */
+function borderOf({ regexp }: Layer, within: readonly Segment[]): readonly Segment[] {
+  const isLoose = regexp !== undefined && regexp.fast_slash !== true && within.length > 0
+  return isLoose ? ANYTHING.segments : []
 }
 
 const ANYTHING: Target = { segments: [{ text: undefined, isSensitive: false }], isExact: false }

@@ -97,8 +97,8 @@ describe.each(frameworks)('%s', (_name, framework) => {
         '/v1/a',
       ],
       [
-        'a route below a guard of which the router has the rest of the path',
-        (app) => app.use('/v1/a', guard).use('/v1', framework.Router().get('/a/b', handler)),
+        'a route of a router below the path of a guard',
+        (app) => app.use('/v1', guard).use('/v1/a', framework.Router().get('/b', handler)),
         '/v1/a/b',
       ],
       [
@@ -299,6 +299,16 @@ describe.each(frameworks)('%s', (_name, framework) => {
       const app = appWith((each) => each.use(router))
       expect(await stranger(app, '/a/')).toBe(200)
       expect(listed(app)).toEqual(['GET /a unseen'])
+    })
+
+    test.each([['/a'], ['/a/']])('two slashes behind the mount %s', async (mount) => {
+      const router = framework.Router().get('/b', handler)
+      const app = appWith((each) => each.use('/a/b', guard).use(mount, router))
+      expect(await stranger(app, '/a/b')).toBe(401)
+      // Express 4 takes off both.
+      const isPassed = (await stranger(app, '/a//b')) === 200
+      expect(listed(app)).toEqual([`GET /a/b ${isPassed ? 'unseen' : 'required'}`])
+      expect(isPassed).toBe(_name === 'Express 4')
     })
 
     test('a guard by a pattern that matches every other request', async () => {
