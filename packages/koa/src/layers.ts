@@ -83,7 +83,7 @@ function targetOf(layer: Layer): Target {
   const isSensitive = typeof text === 'string' && isSensitiveTo(layer, text)
   const segments =
     typeof text === 'string' ? segmentsOf(text, isSensitive) : [{ text: undefined, isSensitive }]
-  return { segments, isExact: prefix === undefined }
+  return { segments, isExact: opts.end !== false }
 }
 
 /** By asking: the pattern of a prefix differs from that of a route in it. */
@@ -102,9 +102,12 @@ function otherCase(path: string): string {
 export function reachOfLayer(layer: Layer, target: Layer): Reach {
   const reach = reachOfPath(layer, target)
   const { methods } = layer
-  if (methods.length === 0 || target.methods.every((each) => methods.includes(each))) return reach
+  if (methods.length === 0 || reach === 'never') return reach
+  // A layer of `use` gets the requests of other routes as well.
+  if (target.methods.length === 0) return 'maybe'
+  if (target.methods.every((each) => methods.includes(each))) return reach
   const isShared = target.methods.some((each) => methods.includes(each))
-  return reach === 'never' || (!isShared && target.methods.length > 0) ? 'never' : 'maybe'
+  return isShared ? 'maybe' : 'never'
 }
 
 function reachOfPath(layer: Layer, target: Layer): Reach {
@@ -128,8 +131,14 @@ function isSame(layer: Layer, target: Layer): boolean {
   if (typeof path !== 'string' || path !== layer.path || literalSegments(path) === undefined) {
     return false
   }
+  if (![layer, target].every(isOnePath)) return false
   const bare = path.replace(/(?<=.)\/+$/, '')
   return [bare, `${bare}/`]
     .flatMap((each) => [each, otherCase(each)])
     .every((each) => layer.match(each) || !target.match(each))
+}
+
+/** `register` takes options by which a path stands for what is below it, or for a pattern. */
+function isOnePath({ opts }: Layer): boolean {
+  return opts.end !== false && opts.pathAsRegExp !== true
 }

@@ -202,6 +202,34 @@ describe.each(frameworks)('%s', (_name, createApp) => {
         'GET /a unseen',
       ],
       [
+        'a guard of one path, a route that is registered for whatever is below',
+        [
+          routerOf((r) => {
+            r.get('/a', guard)
+            r.register('/a', ['GET'], [handler as never], { end: false })
+          }),
+        ],
+        '/a/b',
+        'GET /a unseen',
+      ],
+      [
+        'a guard of one path, a route that is registered with a pattern',
+        [
+          routerOf((r) => {
+            r.get('/a', guard)
+            r.register('/a', ['GET'], [handler as never], { pathAsRegExp: true })
+          }),
+        ],
+        '/a/b',
+        'GET /a unseen',
+      ],
+      [
+        'a guard of a route, and a function of use that other routes lead to',
+        [routerOf((r) => r.get('/a', guard).use('/a', handler).get('/a/b', logger))],
+        '/a/b',
+        'ALL /a/* unseen',
+      ],
+      [
         'a guard that the function before it leads past',
         [
           routerOf((r) =>
