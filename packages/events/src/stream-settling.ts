@@ -65,7 +65,7 @@ export function leftovers(
   const first = firstOf(streams)
   const surplus = streams.filter((each) => each !== first).map(({ id }) => id)
   const remove = surplus.filter((id) => seenBefore.has(id)).slice(0, MOST_REMOVED)
-  return { remove, seen: new Set(surplus.filter((id) => !remove.includes(id))) }
+  return { remove, seen: new Set(surplus) }
 }
 
 /** @throws TransmitterError unless there is exactly one. */
