@@ -171,7 +171,7 @@ function stepsWithin(place: Place): readonly Step[] {
   )
 }
 
-/** Guards that have a route of their own, which hands on. Its other functions are a route of the list. */
+/** Guards that have a route of their own, which hands on, and the callbacks of its parameters. Its other functions are a route of the list. */
 function routeSteps(
   place: Place,
   layer: Layer,
@@ -189,11 +189,15 @@ function routeSteps(
   const asking = asked === undefined ? [] : chainsFor(route, asked.method)
   const chains = asking.length > 0 ? asking : chainsOf(route)
   const guards = new Set(chains.flatMap(({ handlers }) => handlers.filter(isGuard)))
-  return [...guards].map((guard) => {
+  const targets = pathsOfRoute(layer, route).map((each) => each.target)
+  const behind = { isBehind: (guard: Step) => isBehind(place, guard, targets) }
+  const params = paramSteps(place, String(route.path)).map((step) => Object.assign(step, behind))
+  const steps = [...guards].map((guard) => {
     const isMet = asking.length > 0 && asking.every(({ handlers }) => isFirst(guard, handlers))
     const runs = reach === 'always' && isMet ? 'always' : 'maybe'
     return stepOf(guard, layer, path, place.router, runs)
   })
+  return [...params, ...steps]
 }
 
 function isGuard(handler: Handler): boolean {

@@ -342,6 +342,23 @@ describe.each(frameworks)('%s', (_name, framework) => {
       })
     })
 
+    test('a callback of param of another route that changes the URL is named', async () => {
+      const app = appWith((each) => each.use('/a', guard))
+      app.param('id', function rewrite(each: Request, _response, next) {
+        each.url = '/a/b'
+        next()
+      })
+      app.get('/:id', logger).get('/a/b', handler)
+      expect(await stranger(app, '/x')).toBe(200)
+      expect(routeOf(app, '/a/b')?.before).toEqual([{ name: 'rewrite', path: '/:id' }])
+    })
+
+    test('a callback of param of another route that is behind the same guard is not named', () => {
+      const app = appWith((each) => each.use(guard).param('id', logger))
+      app.get('/:id', logger).get('/a/b', handler)
+      expect(routeOf(app, '/a/b')?.before).toEqual([])
+    })
+
     test('a callback of param of a mounted router is named, and none of a guard that comes first', () => {
       const router = framework.Router().get('/:id', handler)
       router.param('id', logger)
