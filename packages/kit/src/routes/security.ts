@@ -128,11 +128,15 @@ function operationsOf(
   return { paths, several }
 }
 
-/** Those that are one operation: OpenAPI takes two templates for one path if only the names of their parameters differ. */
+/**
+ * Those that may be one operation. OpenAPI takes two templates for one path if only the names of their parameters differ, and a framework
+ * two paths if only their case differs, or a slash at the end: then one route answers for the other.
+ */
 function alike(operations: readonly Operation[]): Iterable<readonly Operation[]> {
   const groups = new Map<string, Operation[]>()
   for (const operation of operations) {
-    const key = `${operation.method} ${operation.path.replaceAll(/\{\w+\}/g, '{}')}`
+    const path = operation.path.replaceAll(/\{\w+\}/g, '{}').replace(/(?<=.)\/$/, '')
+    const key = `${operation.method} ${path.toLowerCase()}`
     const group = groups.get(key) ?? []
     groups.set(key, group)
     group.push(operation)

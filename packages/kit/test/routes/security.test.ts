@@ -209,6 +209,16 @@ describe('securityOf: paths and methods', () => {
   })
 })
 
+test('securityOf: an open route that may answer for a guarded one leaves neither described', () => {
+  const { paths, undescribed } = securityOf(
+    listOf({ path: '/A', state: 'none' }, {}, { path: '/b/', state: 'none' }, { path: '/b' }),
+  )
+  expect(paths).toEqual({})
+  expect(undescribed).toEqual(
+    ['/A', '/a', '/b/', '/b'].map((path) => ({ method: 'GET', path, reason: 'several' })),
+  )
+})
+
 describe('securityOf: a TypeError for', () => {
   test.each<[string, unknown, unknown]>([
     ['no list', undefined, undefined],
