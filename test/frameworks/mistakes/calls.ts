@@ -399,7 +399,10 @@ export const ROWS: readonly Row[] = [
   row('testing assertRefuses', testing.assertRefuses, [
     arg(() => new Response(null, { status: 401 })),
     arg({
-      routes: [{ method: 'GET', path: '/', state: 'required', requirements: [], before: [] }],
+      routes: [
+        { method: 'GET', path: '/', handler: '', state: 'required', requirements: [], before: [] },
+      ],
+      isComplete: true,
     }),
     options({ values: {} }),
   ]),
