@@ -234,6 +234,19 @@ describe.each(frameworks)('%s', (_name, framework) => {
     expect(listed(app).toSorted()).toEqual(expected)
   })
 
+  test('an early HEAD route beside a guarded GET is not left out', async () => {
+    const app = framework()
+    app.head('/a', handler)
+    noteRoutes(app)
+    app.register(async (each) => {
+      await each.register(guard)
+      each.get('/a', handler).get('/b', handler)
+    })
+    await app.ready()
+    expect(await stranger(app, '/a', 'HEAD')).toBe(200)
+    expect(listed(app)).toEqual(['GET /a required', 'GET /b required', 'HEAD /a unseen'])
+  })
+
   test('what Fastify prints in a way of its own is known', async () => {
     const app = await appOf(async (each) => {
       await each.register(guard)

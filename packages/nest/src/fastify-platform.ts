@@ -14,13 +14,43 @@ import type { BeforeAll, Platform } from './platform.ts'
 
 interface Instance {
   printRoutes(): string
+  addHook(name: 'onRoute', hook: (options: RouteOptions) => void): unknown
   readonly supportedMethods: readonly string[]
 }
 
-/** `undefined` for another platform. */
+interface RouteOptions {
+  readonly method: string | readonly string[]
+  readonly url: string
+  readonly handler: unknown
+}
+
+type AddedRoute = Pick<Candidate, 'method' | 'path'>
+
+/**
+ * From now on, the `HEAD` routes that Fastify adds to those of `GET`, with their handlers. Any other is nobody's that we know, and is behind
+ * no guard of theirs.
+ */
+export function notedHeads(adapter: HttpServer): readonly AddedRoute[] {
+  const heads: AddedRoute[] = []
+  const gets: Pick<RouteOptions, 'url' | 'handler'>[] = []
+  instanceOf(adapter)?.addHook('onRoute', ({ method, url, handler }) => {
+    const methods = [method].flat()
+    const isAdded = gets.some((get) => get.url === url && get.handler === handler)
+    if (methods.includes('GET')) gets.push({ url, handler })
+    else if (methods.join('') === 'HEAD' && isAdded) heads.push({ method: 'HEAD', path: url })
+  })
+  return heads
+}
+
+/**
+ * `undefined` for another platform.
+ *
+ * @param heads What {@link notedHeads} has found.
+ */
 export async function fastifyPlatform(
   adapter: HttpServer,
   routes: readonly Candidate[],
+  heads: readonly AddedRoute[],
 ): Promise<Platform | undefined> {
   const instance = instanceOf(adapter)
   if (instance === undefined) return undefined
@@ -33,14 +63,16 @@ export async function fastifyPlatform(
       path,
     })),
   )
-  const unknown = missingRoutes(printed, known).map(({ method, path }): Candidate => ({
-    method,
-    path,
-    key: {},
-    handler: '',
-    steps: [],
-    kind: 'unknown',
-  }))
+  const unknown = missingRoutes(printed, [...known, ...heads]).map(
+    ({ method, path }): Candidate => ({
+      method,
+      path,
+      key: {},
+      handler: '',
+      steps: [],
+      kind: 'unknown',
+    }),
+  )
   const before = functionsOf(adapter).filter(({ key }) => !isOfNest(key))
   return { before: [...ownHooks(adapter), ...before], others: unknown, isWhole }
 }

@@ -4,7 +4,7 @@ import { type Candidate, type RouteList, routeListOf } from '@portcullis/kit/rou
 
 import { controllerRoutes } from './controller-routes.ts'
 import { expressPlatform } from './express-platform.ts'
-import { fastifyPlatform } from './fastify-platform.ts'
+import { fastifyPlatform, notedHeads } from './fastify-platform.ts'
 import { moduleMiddleware } from './module-middleware.ts'
 import { UNKNOWN_PLATFORM } from './platform.ts'
 
@@ -42,12 +42,15 @@ export async function describeRoutes(app: INestApplication): Promise<RouteList> 
   const early = isEarly
     ? { guards: [...config.getGlobalGuards()], modules: [...modules.keys()] }
     : { guards: [], modules: [] }
-  await app.init()
   const adapter = app.getHttpAdapter()
+  const heads = isEarly ? notedHeads(adapter) : []
+  await app.init()
   await readyOf(adapter.getInstance())
   const routes = controllerRoutes({ modules, config, adapter, early })
   const platform =
-    (await expressPlatform(adapter)) ?? (await fastifyPlatform(adapter, routes)) ?? UNKNOWN_PLATFORM
+    (await expressPlatform(adapter)) ??
+    (await fastifyPlatform(adapter, routes, heads)) ??
+    UNKNOWN_PLATFORM
   const before = [...platform.before, ...moduleMiddleware(app)]
   const candidates = routes.map((route): Candidate => {
     const ahead = before.filter(({ isFor }) => isFor(route.path))

@@ -54,6 +54,10 @@ function early(asked: { readonly url?: string }, response: ServerResponse, next:
   else next()
 }
 
+function sent(_request: unknown, response: { send(): unknown }): void {
+  response.send()
+}
+
 describe.each(platforms)('on %s', (platform) => {
   interface Given extends ModuleMetadata {
     readonly prepare?: (app: INestApplication) => unknown
@@ -638,6 +642,16 @@ describe.each(platforms)('on %s', (platform) => {
       { description: 'scope read', scopes: [['read']], isWhole: true },
       { description: 'scope write', scopes: [['write']], isWhole: true },
     ])
+  })
+
+  test('a HEAD route of the platform beside the GET of a controller is not left out', async () => {
+    await using app = await described({
+      imports: [everywhere],
+      controllers: [Plain],
+      prepare: (each) => void each.getHttpAdapter().head('/a', sent),
+    })
+    expect([await app.stranger('/a'), await app.stranger('/a', 'head')]).toEqual([401, 200])
+    expect(app.listed.toSorted()).toEqual(['GET /a required', 'HEAD /a unseen'])
   })
 
   test('an application that is mounted is an entry, and the list is not complete', async () => {

@@ -11,9 +11,7 @@ const LINE = /^((?:[│ ] {3})*)([├└]── )?(.*?)(?: \(([A-Z-]+(?:, [A-Z-]
 /** What Fastify prints in the place of a label that is empty. */
 const NO_LABEL = '(empty root node)'
 
-/**
- * @returns Without `HEAD` where there is `GET`. `isWhole` is `false` if a line could not be read: `ALL /*` stands for its routes then.
- */
+/** @returns `isWhole` is `false` if a line could not be read: `ALL /*` stands for its routes then. */
 export function printedRoutes(tree: string): {
   readonly routes: readonly PrintedRoute[]
   readonly isWhole: boolean
@@ -33,24 +31,27 @@ export function printedRoutes(tree: string): {
     labels.splice(level, Infinity, label)
     const methods = listed?.split(', ') ?? []
     const path = labels.filter((each, index) => index > 0 || each !== NO_LABEL).join('')
-    for (const method of methods) {
-      if (method !== 'HEAD' || !methods.includes('GET')) routes.push({ method, path })
-    }
+    routes.push(...methods.map((method) => ({ method, path })))
   }
   return { routes, isWhole }
 }
 
-/** The routes that Fastify prints and that are not known, as often as they are missing. */
+/**
+ * The routes that Fastify prints and that are not known, as often as they are missing. Where `GET` is, it stands for `HEAD`, which Fastify
+ * adds to it.
+ */
 export function missingRoutes(
   printed: readonly PrintedRoute[],
   known: readonly PrintedRoute[],
 ): readonly PrintedRoute[] {
   const keys = known.map(keyOf)
-  return printed.filter((each) => {
+  const missing = printed.filter((each) => {
     const at = keys.indexOf(keyOf(each))
     if (at !== -1) keys.splice(at, 1)
     return at === -1
   })
+  const gets = new Set(missing.flatMap(({ method, path }) => (method === 'GET' ? path : [])))
+  return missing.filter(({ method, path }) => method !== 'HEAD' || !gets.has(path))
 }
 
 /** Fastify may print a path in small letters, without a slash at its end, and a colon that is no parameter as one. */
