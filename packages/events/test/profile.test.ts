@@ -119,7 +119,10 @@ const ACCEPTED: Readonly<Record<string, (options: Profiled) => Promise<Verdicts>
     return verdictsOf(queue)
   },
   async openStream(options) {
-    const { openAndWait, transmitter, until } = await streamScene({ keys, ...options })
+    const scene = await streamScene({ keys, ...options })
+    const { openAndWait, transmitter, until } = scene
+    // Events are signed at the time of the other clock, which polls have moved.
+    scene.clock.set(clock.now())
     const stream = await openAndWait()
     const { queue } = transmitter.streams.get(stream.status().streamId ?? '') ?? {}
     if (queue === undefined) throw new Error('there is no stream')
