@@ -45,7 +45,8 @@ export {
  * proven is `unseen`, and never left out.
  *
  * Call it when all routes are there. It reads what Express keeps of them, and asks nothing of the network. It does NOT see an error
- * handler that answers what a guard has refused, and no handler of another route that changes `request.url` and hands on.
+ * handler that answers what a guard has refused, and no handler or `param` callback of another route that changes `request.url` and
+ * hands on.
  *
  * @throws TypeError for anything else than an application or a router of Express.
  */
