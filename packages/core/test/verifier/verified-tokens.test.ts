@@ -392,12 +392,12 @@ async function rememberedBy(verifier: Verifier, act: () => Promise<void>): Promi
     .map(({ remembered }) => remembered)
 }
 
-describe('keys that change while a token is judged', () => {
-  /** In an iteration of the event loop that has read or checked enough, tokens wait for others: what was before may have, on a busy machine. */
-  async function newIteration(): Promise<void> {
-    await new Promise(setImmediate)
-  }
+/** In an iteration of the event loop that has read or checked enough, tokens wait for others: what was before may have, on a busy machine. */
+async function newIteration(): Promise<void> {
+  await new Promise(setImmediate)
+}
 
+describe('keys that change while a token is judged', () => {
   const options = { issuer: null, audience: null, algorithms: ['ES256'] } as const
   const withKey: KeyRing = { keys: [onlyKeyOf(ada.jwk)], bare: true }
   const withoutKey: KeyRing = { keys: [onlyKeyOf(bob.jwk)], bare: true }
