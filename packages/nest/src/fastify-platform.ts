@@ -27,8 +27,8 @@ interface RouteOptions {
 type AddedRoute = Pick<Candidate, 'method' | 'path'>
 
 /**
- * From now on, the `HEAD` routes that Fastify adds to those of `GET`, with their handlers. Any other is nobody's that we know, and is behind
- * no guard of theirs.
+ * Collects the `HEAD` routes that Fastify adds to `GET` routes from now on: they have the same handler, and so the same guards. Any other
+ * `HEAD` route may have none.
  */
 export function notedHeads(adapter: HttpServer): readonly AddedRoute[] {
   const heads: AddedRoute[] = []
