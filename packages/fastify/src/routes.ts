@@ -118,15 +118,7 @@ export function describeRoutes(app: object): RouteList {
   const known = routes.flatMap(({ methods, paths }) =>
     paths.flatMap((path) => methods.map((method) => ({ method, path }))),
   )
-  const unknown = missingRoutes(printed, known).map(({ method, path }): Candidate => ({
-    method,
-    path,
-    key: {},
-    handler: '',
-    steps: [],
-    kind: 'unknown',
-  }))
-  return routeListOf([...candidates, ...unknown], isWhole)
+  return routeListOf([...candidates, ...missingRoutes(printed, known)], isWhole)
 }
 
 function checkApp(name: string, app: unknown): App {

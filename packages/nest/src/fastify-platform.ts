@@ -63,18 +63,9 @@ export async function fastifyPlatform(
       path,
     })),
   )
-  const unknown = missingRoutes(printed, [...known, ...heads]).map(
-    ({ method, path }): Candidate => ({
-      method,
-      path,
-      key: {},
-      handler: '',
-      steps: [],
-      kind: 'unknown',
-    }),
-  )
+  const others = missingRoutes(printed, [...known, ...heads])
   const before = functionsOf(adapter).filter(({ key }) => !isOfNest(key))
-  return { before: [...ownHooks(adapter), ...before], others: unknown, isWhole }
+  return { before: [...ownHooks(adapter), ...before], others, isWhole }
 }
 
 function instanceOf(adapter: HttpServer): (Instance & object) | undefined {

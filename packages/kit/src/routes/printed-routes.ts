@@ -1,5 +1,7 @@
 // Reads the tree that `printRoutes()` of Fastify makes: the one list of all its routes.
 
+import type { Candidate } from './judgement.ts'
+
 interface PrintedRoute {
   readonly method: string
   readonly path: string
@@ -37,13 +39,13 @@ export function printedRoutes(tree: string): {
 }
 
 /**
- * The routes that Fastify prints and that are not known, as often as they are missing. Where `GET` is, it stands for `HEAD`, which Fastify
- * adds to it.
+ * The routes that Fastify prints and that are not known, as often as they are missing: nobody knows what is ahead of them. Where `GET` is,
+ * it stands for `HEAD`, which Fastify adds to it.
  */
 export function missingRoutes(
   printed: readonly PrintedRoute[],
   known: readonly PrintedRoute[],
-): readonly PrintedRoute[] {
+): readonly Candidate[] {
   const keys = known.map(keyOf)
   const missing = printed.filter((each) => {
     const at = keys.indexOf(keyOf(each))
@@ -51,7 +53,9 @@ export function missingRoutes(
     return at === -1
   })
   const gets = new Set(missing.flatMap(({ method, path }) => (method === 'GET' ? path : [])))
-  return missing.filter(({ method, path }) => method !== 'HEAD' || !gets.has(path))
+  return missing
+    .filter(({ method, path }) => method !== 'HEAD' || !gets.has(path))
+    .map(({ method, path }) => ({ method, path, key: {}, handler: '', steps: [], kind: 'unknown' }))
 }
 
 /** Fastify may print a path in small letters, without a slash at its end, and a colon that is no parameter as one. */
