@@ -6,7 +6,6 @@ import { authenticate, authorize, findAuth, getAuth, serveMetadata } from '@port
 import { stubVerifier } from '@portcullis/testing'
 import cors from 'cors'
 import express5 from 'express'
-import express4 from 'express4'
 
 import {
   type Adapter,
@@ -41,7 +40,8 @@ interface Express {
 type Handler = (request: object, response: Reply, next: (error: unknown) => void) => unknown
 
 interface Major {
-  readonly express: Express
+  /** Not before it is used: most processes use one major. */
+  readonly load: () => Promise<Express>
   readonly wrap: (handler: Handler) => Handler
 }
 
@@ -50,7 +50,8 @@ const middleware = ({ guards = [], requirements = [] }: Guarded) => [
   ...(areSome(requirements) ? [authorize(...requirements)] : []),
 ]
 
-async function createApp({ express, wrap }: Major, spec: AppSpec): Promise<Application> {
+async function createApp({ load, wrap }: Major, spec: AppSpec): Promise<Application> {
+  const express = await load()
   const app = express()
   // Express prints every error it is handed, unless it is told that this is a test.
   app.set('env', spec.development === true ? 'development' : 'test')
@@ -111,8 +112,11 @@ function forwardingRejections(handler: Handler): Handler {
 }
 
 const majors: Readonly<Record<string, Major>> = {
-  'Express 5': { express: express5, wrap: (handler) => handler },
-  'Express 4': { express: express4, wrap: forwardingRejections },
+  'Express 5': { load: async () => await Promise.resolve(express5), wrap: (handler) => handler },
+  'Express 4': {
+    load: async () => (await import('express4')).default,
+    wrap: forwardingRejections,
+  },
 }
 
 export const adapter: Adapter = {

@@ -5,7 +5,6 @@ import type { Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth, serveMetadata } from '@portcullis/fastify'
 import { stubVerifier } from '@portcullis/testing'
 import { fastify as fastify5, type FastifyInstance } from 'fastify'
-import { fastify as fastify4 } from 'fastify4'
 
 import {
   type Adapter,
@@ -22,7 +21,8 @@ import {
 
 interface Major {
   readonly breaksWithHttp2: boolean
-  readonly create: typeof fastify5
+  /** Not before it is used: most processes use one major. */
+  readonly load: () => Promise<typeof fastify5>
   readonly useCors: (app: FastifyInstance) => Promise<void>
 }
 
@@ -60,7 +60,8 @@ async function fillScope(scope: FastifyInstance, within: ScopeSpec): Promise<voi
   }
 }
 
-async function createApp({ create, useCors }: Major, spec: AppSpec): Promise<Application> {
+async function createApp({ load, useCors }: Major, spec: AppSpec): Promise<Application> {
+  const create = await load()
   const app = create({
     ...(spec.maxHeaderSize === undefined ? {} : { http: { maxHeaderSize: spec.maxHeaderSize } }),
     logger: spec.development === true ? { level: 'error' } : false,
@@ -88,10 +89,8 @@ async function createApp({ create, useCors }: Major, spec: AppSpec): Promise<App
   return application(app.server)
 }
 
-async function createHttp2Server(
-  create: typeof fastify5,
-  verifier: Verifier,
-): Promise<Http2Server> {
+async function createHttp2Server({ load }: Major, verifier: Verifier): Promise<Http2Server> {
+  const create = await load()
   const app = create({ http2: true })
   await app.register(authenticate(verifier))
   app.get('/', () => ({}))
@@ -112,7 +111,7 @@ async function useCorsHook(app: FastifyInstance): Promise<void> {
 
 const majors: Readonly<Record<string, Major>> = {
   'Fastify 5': {
-    create: fastify5,
+    load: async () => await Promise.resolve(fastify5),
     breaksWithHttp2: false,
     useCors: async (app) => {
       await app.register(cors, { origin: WEB })
@@ -120,7 +119,7 @@ const majors: Readonly<Record<string, Major>> = {
   },
   // What these applications use, both majors have alike, with types of their own.
   'Fastify 4': {
-    create: fastify4 as unknown as typeof fastify5,
+    load: async () => (await import('fastify4')).fastify as unknown as typeof fastify5,
     useCors: useCorsHook,
     // With requests that come to an application for HTTP/1.
     breaksWithHttp2: true,
@@ -187,7 +186,7 @@ export const adapter: Adapter = {
   frameworks: Object.entries(majors).map(([name, major]) => ({
     name,
     createApp: async (spec) => await createApp(major, spec),
-    createHttp2Server: async (verifier) => await createHttp2Server(major.create, verifier),
+    createHttp2Server: async (verifier) => await createHttp2Server(major, verifier),
     breaksWithHttp2: major.breaksWithHttp2,
     failsUnderNames: {
       'content-type': 'it looks whether an answer has that header in what inherits it',

@@ -8,7 +8,6 @@ import { stubVerifier } from '@portcullis/testing'
 import express from 'express'
 import Koa3 from 'koa'
 import mount from 'koa-mount'
-import Koa2 from 'koa2'
 
 import {
   type Adapter,
@@ -23,7 +22,8 @@ import {
   WEB,
 } from './framework.ts'
 
-type Major = typeof Koa3
+/** Loads a major not before it is used: most processes use one of them. */
+type Load = () => Promise<typeof Koa3>
 
 const secret = (context: { body: unknown }) => {
   context.body = {}
@@ -34,7 +34,8 @@ const middleware = ({ guards = [], requirements = [] }: Guarded) => [
   ...(areSome(requirements) ? [authorize(...requirements)] : []),
 ]
 
-async function createApp(Koa: Major, spec: AppSpec): Promise<Application> {
+async function createApp(load: Load, spec: AppSpec): Promise<Application> {
+  const Koa = await load()
   const app = new Koa()
   app.silent = spec.silent === true
   const { onError } = spec
@@ -82,7 +83,8 @@ async function createApp(Koa: Major, spec: AppSpec): Promise<Application> {
   return await listening((request, response) => void handle(request, response), spec)
 }
 
-async function createHttp2Server(Koa: Major, verifier: Verifier): Promise<Http2Server> {
+async function createHttp2Server(load: Load, verifier: Verifier): Promise<Http2Server> {
+  const Koa = await load()
   const app = new Koa()
   app.use(authenticate(verifier)).use((context) => {
     context.body = {}
@@ -93,10 +95,10 @@ async function createHttp2Server(Koa: Major, verifier: Verifier): Promise<Http2S
   })
 }
 
-const majors: Readonly<Record<string, Major>> = {
-  'Koa 3': Koa3,
+const majors: Readonly<Record<string, Load>> = {
+  'Koa 3': async () => await Promise.resolve(Koa3),
   // What these applications use, both majors have alike, with types of their own.
-  'Koa 2': Koa2 as unknown as Major,
+  'Koa 2': async () => (await import('koa2')).default as unknown as typeof Koa3,
 }
 
 export const adapter: Adapter = {
@@ -217,10 +219,10 @@ export const adapter: Adapter = {
     },
   ],
   exampleEnding: '\nconst listener = app.callback()\nexport { listener as app }',
-  frameworks: Object.entries(majors).map(([name, Koa]) => ({
+  frameworks: Object.entries(majors).map(([name, load]) => ({
     name,
-    createApp: async (spec) => await createApp(Koa, spec),
-    createHttp2Server: async (verifier) => await createHttp2Server(Koa, verifier),
+    createApp: async (spec) => await createApp(load, spec),
+    createHttp2Server: async (verifier) => await createHttp2Server(load, verifier),
     failsUnderNames: {
       host: 'Koa 2 does not know which host was asked',
       respond: 'it does not answer if the context has or inherits `respond: false`',

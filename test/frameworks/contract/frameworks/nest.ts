@@ -8,7 +8,6 @@ import { FastifyAdapter as FastifyAdapter12 } from '@nestjs/platform-fastify'
 import type { Verifier } from '@portcullis/core'
 import * as adapter12 from '@portcullis/nest'
 import { stubVerifier } from '@portcullis/testing'
-import * as nest11 from 'portcullis-test-nest11'
 
 import {
   type Adapter,
@@ -32,6 +31,9 @@ interface Major {
   readonly FastifyAdapter: typeof FastifyAdapter12
   readonly adapter: typeof adapter12
 }
+
+/** Loads a major not before it is used: most processes use one of them. */
+type Load = () => Promise<Major>
 
 type Class = new () => object
 
@@ -117,7 +119,8 @@ function filterOf(
   return new Filter()
 }
 
-async function createApp(major: Major, platform: Platform, spec: AppSpec): Promise<Application> {
+async function createApp(load: Load, platform: Platform, spec: AppSpec): Promise<Application> {
+  const major = await load()
   const { common, adapter, NestFactory } = major
   class Root {}
   common.Module({ controllers: [...controllersOf(major, spec)] })(Root)
@@ -154,16 +157,18 @@ const platforms: Readonly<Record<string, Platform>> = {
   },
 }
 
-const majors: Readonly<Record<string, Major>> = {
-  'Nest 12': {
-    common: common12,
-    NestFactory: NestFactory12,
-    ExpressAdapter: ExpressAdapter12,
-    FastifyAdapter: FastifyAdapter12,
-    adapter: adapter12,
-  },
+const nest12: Major = {
+  common: common12,
+  NestFactory: NestFactory12,
+  ExpressAdapter: ExpressAdapter12,
+  FastifyAdapter: FastifyAdapter12,
+  adapter: adapter12,
+}
+
+const majors: Readonly<Record<string, Load>> = {
+  'Nest 12': async () => await Promise.resolve(nest12),
   // What these applications use, both majors have alike, with types of their own.
-  'Nest 11': nest11 as unknown as Major,
+  'Nest 11': async () => (await import('portcullis-test-nest11')) as unknown as Major,
 }
 
 /** The guard alone, in a context of our own: over HTTP/2 Express itself breaks with any request. */
@@ -214,11 +219,12 @@ export const adapter: Adapter = {
   mounts: [],
   exampleEnding:
     '\nawait app.init()\nconst listener = app.getHttpAdapter().getInstance()\nexport { listener as app }',
-  frameworks: Object.entries(majors).flatMap(([name, major]) =>
+  frameworks: Object.entries(majors).flatMap(([name, load]) =>
     Object.entries(platforms).map(([on, platform]): Framework => ({
       name: `${name} on ${on}`,
-      createApp: async (spec) => await createApp(major, platform, spec),
-      createHttp2Server: async (verifier) => await platform.createHttp2Server(major, verifier),
+      createApp: async (spec) => await createApp(load, platform, spec),
+      createHttp2Server: async (verifier) =>
+        await platform.createHttp2Server(await load(), verifier),
       guardsRoutesAlone: true,
       breaksWithHttp2: on === 'Express',
     })),
