@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 
 import { memberNames } from './pollution/names.ts'
-import { groupsOf, pollute } from './pollution/run.ts'
+import { endChildren, groupsOf, pollute } from './pollution/run.ts'
 import { TRIED } from './pollution/tried.ts'
 import { VALUES } from './pollution/values.ts'
 
@@ -55,6 +55,8 @@ const known = broken.map((name) => ({ names: [name], value: SHOWN_BY[name] ?? 't
 const stopping = Object.entries(STOPS_OTHERS)
 /** How many names are polluted at once. None of them should change any answer. */
 const GROUP = 320
+
+afterAll(endChildren)
 
 test('the names that decide most are among those that are tried', () => {
   expect(names).toEqual(

@@ -38,8 +38,18 @@ interface Child {
   readonly servers: readonly Server[]
 }
 
+/** Those that answered to the last, for whoever pollutes next: starting one takes seconds. */
+const idle: Child[] = []
+
+/** For when nobody pollutes any more. */
+export function endChildren(): void {
+  for (const { process: child } of idle.splice(0)) child.kill('SIGKILL')
+}
+
 /** A name that no program reads. */
 const UNREAD = 'portcullis: unread'
+
+const NOTHING: Pollution = { names: [], value: 'true' }
 
 /** Seconds. */
 const BASELINE_DEADLINE = 10
@@ -118,7 +128,8 @@ export interface Pollution {
 }
 
 /**
- * Pollutes what it is told, one after the other, in a process of its own, and tells of every answer that changes.
+ * Pollutes what it is told, one after the other, in a process that nobody else pollutes meanwhile, and tells of every answer that
+ * changes.
  *
  * @param deadline How long a silent server is waited for. Seconds.
  */
@@ -130,10 +141,11 @@ export async function pollute(
   let child: Child | undefined
 
   async function round(pollution: Pollution, patience = deadline): Promise<readonly Finding[]> {
-    child ??= await startChild()
+    child ??= idle.pop() ?? (await startChild())
     const found = await answersOf(child, pollution, patience)
-    // A server that stops to answer has to be started again.
-    if (found.some(({ answers }) => answers.some((answer) => answer.endsWith(SILENCE)))) stop()
+    const isSilent = found.some(({ answers }) => answers.some((each) => each.endsWith(SILENCE)))
+    // A server that does not answer as before once nothing is polluted has to be started again.
+    if (isSilent && (await answersOf(child, NOTHING, deadline)).length > 0) stop()
     return found
   }
 
@@ -165,7 +177,7 @@ export async function pollute(
   }
 
   for (const pollution of pollutions) await search(pollution)
-  stop()
+  if (child !== undefined) idle.push(child)
   return findings
 }
 
@@ -179,7 +191,8 @@ async function answersOf(
   { names, value }: Pollution,
   deadline: number,
 ): Promise<readonly Finding[]> {
-  child.send({ names, value })
+  // A child that has ended is not told, and shows it by servers that do not answer.
+  child.send({ names, value }, () => undefined)
   await Promise.race([once(child, 'message'), ended])
   const findings = await Promise.all(
     servers.map(async ({ framework, fails, app, port, before }) => {

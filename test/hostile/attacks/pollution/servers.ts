@@ -217,15 +217,22 @@ process.on('message', (message: Message) => {
     return
   }
   const { names, value } = message
-  const descriptor: PropertyDescriptor = Object.assign(Object.create(null) as object, {
-    value: VALUES[value],
+  const descriptors = names.map(() => descriptorOf(VALUES[value]?.()))
+  // Before the pollution, since sending a message may not survive it.
+  process.send?.('polluted')
+  polluted = names
+  names.forEach((name, at) => {
+    // oxlint-disable-next-line eslint/no-extend-native -- that is what this process is for
+    Object.defineProperty(Object.prototype, name, descriptors[at] ?? {})
+  })
+})
+
+/** It inherits nothing that is polluted. */
+function descriptorOf(value: unknown): PropertyDescriptor {
+  return Object.assign(Object.create(null) as object, {
+    value,
     writable: true,
     enumerable: true,
     configurable: true,
   })
-  // Before the pollution, since sending a message may not survive it.
-  process.send?.('polluted')
-  polluted = names
-  // oxlint-disable-next-line eslint/no-extend-native -- that is what this process is for
-  for (const name of names) Object.defineProperty(Object.prototype, name, descriptor)
-})
+}
