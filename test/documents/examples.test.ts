@@ -3,14 +3,16 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 
 import type { Verifier } from '@portcullis/core'
+import { systemClock } from '@portcullis/kit/time'
 import { dpopClient } from '@portcullis/testing'
 import request from 'supertest'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 
 import { root } from '../../docs/entries.ts'
+import { runProgram } from '../../packages/cli/test/run-program.ts'
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { writtenExamples } from './examples.ts'
-import { identityProvider } from './identity-provider.ts'
+import { identityProvider, ISSUER } from './identity-provider.ts'
 import {
   blocksOf,
   codeSpans,
@@ -22,8 +24,7 @@ import {
   withTokenService,
 } from './markdown.ts'
 
-// Applications in the documents, as they stand: what each answers to requests, in their order. That of a README of an adapter,
-// with a provider of others, is in first-screen.test.ts.
+// Applications in the documents, as they stand: what each answers to requests, in their order; and the commands beside them.
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const examples = writtenExamples('.readme')
@@ -62,6 +63,8 @@ const COOKIES = 'packages/core/COOKIES.md'
 
 const SAVE = 'POST /v1/clientLocations'
 const WRITE = { sub: 'ada', scope: 'locations:write' }
+/** What a route answers that has created something. */
+const createdBy = (folder: string) => (folder === 'nest' ? 201 : 200)
 const byScope = (others: Claims = {}, status = 200): readonly Call[] => [
   [SAVE, { ...WRITE, ...others }, status, /"savedBy":"ada"/],
   [SAVE, undefined, 401, /^Bearer realm="api"$/],
@@ -97,11 +100,17 @@ const ROWS: readonly Row[] = [
     ...byScope(NO_NAMES),
   ],
   ...adapters.flatMap(({ folder, exampleEnding }): Row[] => {
-    const status = folder === 'nest' ? 201 : 200
+    const status = createdBy(folder)
     const lines = linesForTokenService(read('packages/core/GUARDS.md'))
     // Of Hono's it replaces `Request`, as `serve` does, or the recipe could not make one.
     const ending = exampleEnding.replace(', { overrideGlobalObjects: false }', '')
     return [
+      [
+        `packages/${folder}/README.md`,
+        code(`packages/${folder}/README.md`, 0),
+        exampleEnding,
+        ...byScope({}, status),
+      ],
       [
         `${folder} with the lines of GUARDS.md for a token service, whose tokens have neither iss nor aud`,
         withTokenService(code(`packages/${folder}/README.md`, 0), lines),
@@ -205,6 +214,35 @@ for (const [name, text, ending, ...calls] of ROWS)
       expect(said.some((each) => says.test(each))).toBe(true)
     }
   })
+
+test.each(adapters)(
+  'packages/$folder/README.md: its commands ask for its route, and say why a token is refused',
+  async ({ folder }) => {
+    const readme = read(`packages/${folder}/README.md`)
+    const [, commands] = blocksOf(readme).filter(({ language }) => language === 'sh')
+    const [asking, explaining = ''] = commands?.code.trimEnd().split('\n').slice(-2) ?? []
+    const [method, path] = SAVE.split(' ')
+    expect(asking).toBe(
+      `curl -i -X ${method} -H "Authorization: Bearer $TOKEN" localhost:3000${path}`,
+    )
+    expect(readme).toContain(
+      `\`curl\` gets ${createdBy(folder)}, without the header 401, without the scope 403.`,
+    )
+    const [input, words = ''] = explaining.split(' | npx @portcullis/cli ')
+    expect(input).toBe('echo "$TOKEN"')
+    const explained = async (claims: Claims) =>
+      await runProgram(words.replaceAll(ISSUER, provider.url).split(' '), {
+        stdin: `${await provider.token({ claims })}\n`,
+        fetch,
+        clock: systemClock,
+      })
+    expect(await explained({ aud: 'https://shop.example.com' })).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^REFUSED {2}audience /) as string,
+    })
+    expect(await explained(WRITE)).toMatchObject({ exitCode: 0 })
+  },
+)
 
 test('COOKIES.md: behind the guard the cookie comes too late', async () => {
   const late = withCookies('fastify')
