@@ -66,6 +66,11 @@ describe('the list of sections', () => {
   })
 })
 
+test('the navigation calls no two documents of a section the same', () => {
+  const names = pages.map(({ section, label }) => `${section.name}: ${label}`)
+  expect(names.filter((name, at) => names.indexOf(name) < at)).toEqual([])
+})
+
 describe('the links of a page', () => {
   test.each([
     ['to a document', '[a](REVOKING.md#x)', '[a](revoking.html#x)'],

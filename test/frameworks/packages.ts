@@ -37,13 +37,13 @@ export const SKIPPING_LIB_CHECK = GUARDING.filter((folder) =>
   ),
 )
 
-/** What its package calls the framework in its description, such as `NestJS` in `Guards NestJS handlers with access tokens.` */
+/** What its package calls the framework in its description, such as `NestJS` in `Guards handlers of NestJS 12 with access tokens.` */
 export function frameworkOf(folder: string): string {
   const { description = '' } = manifestAt(`packages/${folder}/package.json`)
-  const [, framework] = /^Guards (\S+) /.exec(description) ?? []
+  const [, framework] = /^Guards (?:routes|handlers) of (\S+) /.exec(description) ?? []
   if (framework === undefined) {
     throw new Error(
-      `let the description in packages/${folder}/package.json begin with "Guards", and the name of the framework`,
+      `let the description in packages/${folder}/package.json begin with "Guards routes of", and the name of the framework`,
     )
   }
   return framework
