@@ -72,14 +72,9 @@ export function pagesOf(): readonly Page[] {
   return SECTIONS.flatMap((section) =>
     section.rows.map(([path, name, label]) => {
       const text = readFileSync(join(root, path), 'utf8')
-      return {
-        ...headOf(text, path),
-        path,
-        address: posix.join(section.folder, name),
-        section,
-        label,
-        text,
-      }
+      const head = headOf(text, path)
+      const address = posix.join(section.folder, name)
+      return { ...head, path, address, section, label: label ?? head.title, text }
     }),
   )
 }
