@@ -35,19 +35,22 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
       ?.startsWith('#')
     const { mark, shown, target, own, place = '', module, example, readme } = groups
     const { guide, heading = place } = groups
+    const document = guide ?? own
     if (target !== undefined) {
       const found = resolved(target)
-      if (found === undefined && mark === '!') throw new Error(`${page.path}: no picture ${target}`)
       if (found === undefined) return shown ?? ''
       const title = FILE_NAME.test(shown ?? '') ? linkedPage(target)?.title : undefined
       return `${mark}[${title ?? shown}](${found})`
     }
     const pointed =
       module === undefined
-        ? (example ?? (own && pathTo(own)) ?? (readme && 'README.md'))
+        ? (example ?? (own && named(own)) ?? (readme && 'README.md'))
         : ofModule(module, guide)
-    if (!pointed || isInHeading || pointed === page.path || !pages.has(pointed)) return piece
-    const words = guide === undefined && own === undefined ? piece : pages.get(pointed)?.title
+    if (pointed === undefined) return piece
+    // A CHANGELOG is made at a release.
+    if (document !== undefined && document !== 'CHANGELOG.md') mustExist(pointed, piece)
+    if (isInHeading || pointed === page.path || !pages.has(pointed)) return piece
+    const words = document === undefined ? piece : pages.get(pointed)?.title
     return `[${words}](${resolved(`/${pointed}${heading}`)})`
   })
   return { text, files }
@@ -55,7 +58,21 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
   function pathTo(file: string): string {
     return file.startsWith('/')
       ? file.slice(1)
-      : posix.join(page.base ?? posix.dirname(page.path), file)
+      : published(posix.join(page.base ?? posix.dirname(page.path), file))
+  }
+
+  /** A document by the name that it has in its package or, of a page of no package, in the repository. */
+  function named(document: string): string {
+    const [, folder] =
+      /^(?:packages|docs\/\.reference\/pages\/@portcullis)\/([a-z]+)\b/.exec(
+        page.base ?? page.path,
+      ) ?? []
+    return folder === undefined ? document : published(`packages/${folder}/${document}`)
+  }
+
+  function mustExist(path: string, written: string): void {
+    if (path.startsWith('..') || !existsSync(join(root, path)))
+      throw new Error(`${page.path} leads to ${written}, which is not there`)
   }
 
   function linkedPage(target: string): Page | undefined {
@@ -78,11 +95,18 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
     if (linked !== undefined) {
       return `${pathBetween(page.address, `${linked.address}${ending}`)}${anchor === undefined ? '' : `#${anchor}`}`
     }
-    // Sources are read where they are.
-    if (/\.(?:[cm]?[jt]s|md)$/.test(path) || !isFile(path)) return undefined
+    mustExist(path, address)
+    // Sources and folders are read where they are.
+    if (/\.(?:[cm]?[jt]s|md)$/.test(path) || statSync(join(root, path)).isDirectory())
+      return undefined
     files.push(path)
     return pathBetween(page.address, fileAddress(path))
   }
+}
+
+/** Each tarball has the SECURITY.md of the repository: its copy is made by `pnpm build`. */
+function published(path: string): string {
+  return path.replace(/^packages\/[a-z]+\/(?=SECURITY\.md$)/, '')
 }
 
 /** Where a file is on the site that pages show or link to. */
@@ -101,9 +125,4 @@ function ofModule(module: string, guide = 'README.md'): string {
   return entry === undefined
     ? `packages/${name}/${guide}`
     : `docs/.reference/pages/@portcullis/${name}/${entry}/index.md`
-}
-
-function isFile(path: string): boolean {
-  const absolute = join(root, path)
-  return existsSync(absolute) && statSync(absolute).isFile()
 }

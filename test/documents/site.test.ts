@@ -77,6 +77,7 @@ describe('the links of a page', () => {
     ['to a document of another section', '[a](README.md)', '[a](../start/core.html)'],
     ['to a place of its own', '[a](#here)', '[a](#here)'],
     ['to another site', '[a](https://example.com)', '[a](https://example.com)'],
+    ['to what each tarball has', '[a](SECURITY.md)', '[a](../security/promises.html)'],
     ['with code as its text', '[`a`](REVOKING.md)', '[`a`](revoking.html)'],
     ['to a source', '[`a`](src/index.ts)', '`a`'],
     ['to a folder', '[a](src)', 'a'],
@@ -123,11 +124,22 @@ describe('the links of a page', () => {
     expect(relinked(pageWith('[a](REVOKING.md)'), byPath, '.md').text).toBe('[a](revoking.md)')
   })
 
-  test('a picture is copied, and one that does not exist is an error', () => {
+  test('a picture is copied', () => {
     const { text, files } = relinked(pageWith('![a](pictures/outage.svg)'), byPath, '.html')
     expect(text).toBe('![a](../files/packages/core/pictures/outage.svg)')
     expect(files).toEqual(['packages/core/pictures/outage.svg'])
-    expect(() => relinked(pageWith('![a](nowhere.svg)'), byPath, '.html')).toThrow('nowhere.svg')
+  })
+
+  test.each([
+    ['![a](nowhere.svg)', 'nowhere.svg'],
+    ['[`a`](nowhere.md#a)', 'nowhere.md#a'],
+    ['[a](../../../wt)', '../../../wt'],
+    ['see `NOWHERE.md`', '`NOWHERE.md`'],
+    ['`NOWHERE.md#a` of `@portcullis/redis`', '`NOWHERE.md#a` of `@portcullis/redis`'],
+  ])('%s is an error, because that is not there', (text, named) => {
+    expect(() => relinked(pageWith(text), byPath, '.html')).toThrow(
+      `packages/core/KEYS.md leads to ${named}, which is not there`,
+    )
   })
 })
 
