@@ -24,32 +24,6 @@ import { REFERENCE, SECTIONS } from './sections.ts'
 const WORK = 'docs/.reference'
 const PAGES = `${WORK}/pages`
 
-const ROUTES =
-  'Lists the routes of an application, each with what is proven of its guard, also for OpenAPI. No request is made, and no guard loads it.'
-
-/** What the modules are for that have no README of their own. */
-const OTHER_MODULES: Readonly<Record<string, string>> = {
-  '@portcullis/client/oauth':
-    'Obtains tokens of any OAuth 2.0 issuer, for a service itself (client credentials) or for its user (token exchange), and sends them. It is what calls onwards from behind a guard.',
-  '@portcullis/core/adapter':
-    'What only packages for a framework need, such as `@portcullis/express`. The document "Any other framework" of `@portcullis/core` says how to guard routes without it.',
-  '@portcullis/core/explain':
-    'Says why a verifier accepts or refuses a token: the result of every check. It shows claims that are not proven, so it is for people, not for requests.',
-  '@portcullis/core/verifier':
-    'What a package needs whose verifier proves tokens by something else than a key, as `@portcullis/introspection` does: the steps behind the proof, and what reads answers of others. Applications have `createVerifier`.',
-  '@portcullis/metrics/opentelemetry':
-    'Metrics and spans by the API of OpenTelemetry, which has to be installed as well.',
-  '@portcullis/metrics/prometheus':
-    'Metrics in a registry of prom-client, which has to be installed as well.',
-  '@portcullis/express/request':
-    "Declares `request.auth` for TypeScript: `import '@portcullis/express/request'`. It exports nothing.",
-  '@portcullis/express/routes': ROUTES,
-  '@portcullis/fastify/routes': ROUTES,
-  '@portcullis/koa/routes': ROUTES,
-  '@portcullis/hono/routes': ROUTES,
-  '@portcullis/nest/routes': ROUTES,
-}
-
 /** @throws Error if a comment is wrong, such as a link in it that leads nowhere. */
 export async function referenceOf(
   documents: readonly Page[],
@@ -166,11 +140,10 @@ function moduleFirst(a: string, b: string): number {
 }
 
 /** Typedoc takes the names of modules, and what they are for, from comments. */
-function writeEntry({ module, folder, source, isMain }: Entry, documents: readonly Page[]): string {
+function writeEntry(entry: Entry, documents: readonly Page[]): string {
+  const { module, source } = entry
   const path = join(root, WORK, `${module.replace('@portcullis/', '')}.ts`)
-  const about = isMain ? introductionOf(folder, documents) : OTHER_MODULES[module]
-  if (about === undefined) throw new Error(`say in OTHER_MODULES what ${module} is for`)
-  const comment = [...about.split('\n'), '', `@module ${module}`]
+  const comment = [...introductionOf(entry, documents).split('\n'), '', `@module ${module}`]
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(
     path,
@@ -179,9 +152,16 @@ function writeEntry({ module, folder, source, isMain }: Entry, documents: readon
   return path
 }
 
-/** The first paragraph of a package's README. Its links are relative to the package, so only their texts are kept. */
-function introductionOf(folder: string, documents: readonly Page[]): string | undefined {
+/**
+ * The first paragraph of the README of a package, with the texts of links alone, which are relative to the package; of any other
+ * module the first comment of its source.
+ */
+function introductionOf({ folder, source, isMain }: Entry, documents: readonly Page[]): string {
+  if (!isMain) {
+    const [comment = ''] = /^(?:\/\/ .*\n)+/m.exec(readFileSync(join(root, source), 'utf8')) ?? []
+    return comment.replaceAll(/^\/\/ /gm, '').trim()
+  }
   const readme = documents.find(({ path }) => path === `${folder}/README.md`)?.text ?? ''
-  const [, paragraph] = /^# [^\n]*\n\n(.*?)\n\n/s.exec(readme) ?? []
-  return paragraph?.replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
+  const [, paragraph = ''] = /^# [^\n]*\n\n(.*?)\n\n/s.exec(readme) ?? []
+  return paragraph.replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
 }

@@ -1,4 +1,5 @@
-// Everything that `@portcullis/client/oauth` exports.
+// Obtains tokens of any OAuth 2.0 issuer, for a service itself (client credentials) or for its user (token exchange), and sends
+// them. It is what calls onwards from behind a guard.
 
 export type { AuthorizedFetch } from './present/authorized-fetch.ts'
 export type { DpopOptions } from './dpop/dpop-options.ts'

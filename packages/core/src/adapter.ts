@@ -1,4 +1,5 @@
-// What packages for a framework need beside the main entry: `@portcullis/core/adapter`. Nobody else has to find these names.
+// What only packages for a framework need, such as `@portcullis/express`. The document "Any other framework" of `@portcullis/core`
+// says how to guard routes without it.
 
 export { checkGuardOptions } from './request/guard-options.ts'
 export { propertySetter } from './request/shown-property.ts'

@@ -1,4 +1,5 @@
-// What a verifier makes of a token, check by check: `@portcullis/core/explain`.
+// Says why a verifier accepts or refuses a token: the result of every check. It shows claims that are not proven, so it is for
+// people, not for requests.
 
 export { adviceOn } from './explain/advice.ts'
 export type { Advice } from './explain/advice-table.ts'

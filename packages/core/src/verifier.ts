@@ -1,5 +1,5 @@
-// What a package needs whose verifier proves tokens by something else than a key: `@portcullis/core/verifier`. Applications have
-// `createVerifier`.
+// What a package needs whose verifier proves tokens by something else than a key, as `@portcullis/introspection` does: the steps
+// behind the proof, and what reads answers of others. Applications have `createVerifier`.
 
 export type { Claims, Header } from './claims/auth.ts'
 export { checkAlgorithmList } from './algorithms/accepted-algorithms.ts'

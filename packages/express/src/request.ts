@@ -1,6 +1,7 @@
 import type { Auth } from '@portcullis/core'
 
-// Declares `req.auth` for TypeScript. Opt-in, because other packages declare the same property with other types.
+// Declares `request.auth` for TypeScript: `import '@portcullis/express/request'`. It exports nothing, and is imported by whoever
+// wants it, because other packages declare the same property with other types.
 
 declare global {
   // oxlint-disable-next-line typescript/no-namespace -- the name that @types/express merges its requests from

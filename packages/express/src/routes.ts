@@ -24,7 +24,8 @@ import {
   stepOf,
 } from './steps.ts'
 
-// Lists the routes of an application of Express 5 or 4, each with what is proven of its guard: `@portcullis/express/routes`.
+// Lists the routes of an application of Express 5 or 4, each with what is proven of its guard, also for OpenAPI. No request is
+// made, and no guard loads it.
 
 export {
   type FunctionBefore,

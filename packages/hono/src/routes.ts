@@ -13,7 +13,8 @@ import {
 
 import { guardMarkOf } from './guard-marks.ts'
 
-// Lists the routes of an application of Hono, each with what is proven of its guard: `@portcullis/hono/routes`.
+// Lists the routes of an application of Hono, each with what is proven of its guard, also for OpenAPI. No request is made, and
+// no guard loads it.
 
 export {
   type FunctionBefore,

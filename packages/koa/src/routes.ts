@@ -11,7 +11,8 @@ import {
   shownPath,
 } from './layers.ts'
 
-// Lists the routes of an application of Koa with @koa/router, each with what is proven of its guard: `@portcullis/koa/routes`.
+// Lists the routes of an application of Koa with @koa/router, each with what is proven of its guard, also for OpenAPI. No
+// request is made, and no guard loads it.
 
 export {
   type FunctionBefore,

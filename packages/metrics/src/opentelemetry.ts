@@ -5,7 +5,7 @@ import { BUCKETS, labelled, type Metric } from './metric.ts'
 import { COUNTED, MEASURED, VERIFY_TIME } from './metrics.ts'
 import { checkSources, type Sources } from './sources.ts'
 
-// Metrics for OpenTelemetry, by a meter of its API. Counts are read when they are exported.
+// Metrics and spans by the API of OpenTelemetry, which has to be installed as well. Counts are read when they are exported.
 
 export type {
   MeasuredClient,

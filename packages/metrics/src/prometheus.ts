@@ -5,7 +5,8 @@ import { BUCKETS, labelled, type Metric as Described, nameForPrometheus } from '
 import { COUNTED, MEASURED } from './metrics.ts'
 import { checkSources, type Sources } from './sources.ts'
 
-// Metrics for Prometheus, in a registry of prom-client. Each makes its values when it is read: a request pays for numbers alone.
+// Metrics in a registry of prom-client, which has to be installed as well. Each makes its values when it is read: a request pays
+// for numbers alone.
 
 export type {
   MeasuredClient,

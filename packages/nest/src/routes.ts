@@ -8,7 +8,8 @@ import { fastifyPlatform, notedHeads } from './fastify-platform.ts'
 import { moduleMiddleware } from './module-middleware.ts'
 import { UNKNOWN_PLATFORM } from './platform.ts'
 
-// Lists the routes of an application of Nest, each with what is proven of its guard: `@portcullis/nest/routes`.
+// Lists the routes of an application of Nest, each with what is proven of its guard, also for OpenAPI. No request is made, and
+// no guard loads it.
 
 export {
   type FunctionBefore,
