@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module'
 
+import GithubSlugger from 'github-slugger'
 import MarkdownIt from 'markdown-it'
-
-import { slugsOf } from '../test/documents/markdown.ts'
 
 // Markdown as HTML: headings that can be linked to as GitHub does, tables and code that scroll by themselves, code in colour by
 // classes, and no `style`, which would be against the policy of the site.
@@ -59,15 +58,14 @@ export function render(text: string): Rendered {
   // What it says of columns, it says in a `style`.
   for (const token of tokens)
     token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null
-  const openings = tokens.flatMap((token, at) =>
-    token.type === 'heading_open' ? [{ token, words: wordsOf(tokens[at + 1]) }] : [],
-  )
   // As GitHub names them, so that links lead to the same place there.
-  const slugs = slugsOf(openings.map(({ words }) => words))
-  const headings = openings.map(({ token, words }, at): Heading => {
-    const id = slugs[at] ?? ''
+  const slugger = new GithubSlugger()
+  const headings = tokens.flatMap((token, at): readonly Heading[] => {
+    if (token.type !== 'heading_open') return []
+    const words = wordsOf(tokens[at + 1])
+    const id = slugger.slug(words)
     token.attrSet('id', id)
-    return { level: Number(token.tag.slice(1)), id, text: words }
+    return [{ level: Number(token.tag.slice(1)), id, text: words }]
   })
   return { html: markdown.renderer.render(tokens, markdown.options, env), headings }
 }

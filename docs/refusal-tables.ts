@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { slug } from 'github-slugger'
+
 import { ADVICE } from '../packages/core/src/explain/advice-table.ts'
 import { AuthError } from '../packages/core/src/refusal/errors.ts'
 import { authErrorReasons, refusals } from '../packages/core/src/refusal/refusals.ts'
-import { anchorsOf } from '../test/documents/markdown.ts'
 import { root } from './entries.ts'
 import { tableOf } from './parts.ts'
 
@@ -63,14 +64,14 @@ export function tableOfReasons(code: string): string {
 /** The headings of OPERATING.md, which are the texts of links to it, by what follows `#` in one. */
 function headingsOfOperating(): ReadonlyMap<string, string> {
   const document = readFileSync(join(root, 'packages/core/OPERATING.md'), 'utf8')
-  const headings = document.match(/^#+ .*/gm) ?? []
-  return new Map(headings.map((line) => [anchorsOf(line)[0] ?? '', line.replace(/^#+ /, '')]))
+  const headings = document.matchAll(/^#+ (.*)/gm)
+  return new Map([...headings].map(([, heading = '']) => [slug(heading), heading]))
 }
 
 /** With each place of OPERATING.md as a link that has its heading as text. */
 function linked(text: string, links: ReadonlyMap<string, string>): string {
   return text.replaceAll(
     /OPERATING\.md#([\w-]+)/g,
-    (place, slug: string) => `[${links.get(slug) ?? ''}](${place})`,
+    (place, anchor: string) => `[${links.get(anchor) ?? ''}](${place})`,
   )
 }

@@ -109,33 +109,6 @@ export function linksOf(markdown: string): readonly string[] {
   return [...inline, ...definitions].map(([, target = '']) => target)
 }
 
-/** What may follow `#` in a link to a document: headings as GitHub names them, and what has an id. */
-export function anchorsOf(markdown: string): readonly string[] {
-  const ids = [...withoutFences(markdown).matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)
-  return [...headingsOf(markdown), ...ids]
-}
-
-function headingsOf(markdown: string): readonly string[] {
-  const headings = withoutFences(markdown).matchAll(/^#{1,6} +(.*?)(?: +#+)?$/gm)
-  return slugsOf(
-    [...headings].map(([, text = '']) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')),
-  )
-}
-
-/** What GitHub names the headings of a document, in their order. */
-export function slugsOf(headings: readonly string[]): readonly string[] {
-  const seen = new Map<string, number>()
-  return headings.map((text) => {
-    const slug = text
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
-      .replaceAll(' ', '-')
-    const count = seen.get(slug) ?? 0
-    seen.set(slug, count + 1)
-    return count === 0 ? slug : `${slug}-${count}`
-  })
-}
-
 function withoutFences(markdown: string): string {
   return markdown.replaceAll(/^(`{3,}|~{3,})[^\n]*\n.*?^\1[^\n]*$/gms, '')
 }
