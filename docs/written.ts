@@ -6,7 +6,6 @@ import { classes } from '../test/hostile/attacks/differential/classes.ts'
 import { AFTER, peers } from '../test/migration/peers.ts'
 import { manifestPaths } from '../test/publishing/published.ts'
 import { tableOfRuns } from '../test/simulation/soak/report.ts'
-import { tableOfFleet, tableOfIntrospections } from './capacity.ts'
 import { root } from './entries.ts'
 import { excerptOf } from './excerpts.ts'
 import { migrated } from './migrated.ts'
@@ -43,12 +42,9 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   decisions: listOfDecisions,
   differences: tableOfDifferences,
   excerpt: excerptOf,
-  fleet: tableOfFleet,
-  'fleet-introspections': tableOfIntrospections,
   goals: () => goalsTable(),
   migrated,
-  // As the bench has printed it: nothing else has these tables.
-  measured: (name = '') => partOf(readFileSync(join(root, BENCH), 'utf8'), `measured ${name}`),
+  measured: tableOfBench,
   mistakes: tableOfMistakes,
   packages: tableOfPackages,
   'provider-test': providerTest,
@@ -76,6 +72,16 @@ function listOfDecisions(): string {
       return `${at + 1}. [${title}](${basename(path)})`
     })
     .join('\n')
+}
+
+/** As the bench has printed it, which nothing else has: all of it, or the rows that begin with these numbers. */
+function tableOfBench(name = '', ...numbers: readonly string[]): string {
+  const printed = partOf(readFileSync(join(root, BENCH), 'utf8'), `measured ${name}`).trim()
+  const [columns = '', line = '', ...rows] = printed.split('\n')
+  if (numbers.length === 0) return printed
+  const chosen = numbers.map((number) => rows.find((row) => row.startsWith(`| ${number} |`)))
+  if (chosen.includes(undefined)) throw new Error(`the table ${name} has no such row`)
+  return [columns, line, ...chosen].join('\n')
 }
 
 /** A source that a test runs. */
