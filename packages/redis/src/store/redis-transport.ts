@@ -172,11 +172,19 @@ function open({ url, client }: RedisSource, primary?: Primary): OpenTransport {
 }
 
 async function clientOf(url: string, primary: Primary | undefined): Promise<RedisConnection> {
-  const { createClient } = await import('@redis/client')
-  // A copy: the client writes the address into what it is given.
-  const stated = createClient({ url, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
+  const stated = await createConnection(url)
   // An IPv6 address can have a zone (`fe80::1%eth0`), and no URL can.
   return primary === undefined ? stated : duplicateOf(stated, primary)
+}
+
+/** `createClient` would make a class with a method for each command, and another one for each address: a tenth of a second. */
+async function createConnection(
+  url: string,
+  socket: object = {},
+): Promise<RedisClient & Subscriber> {
+  const { RedisClient } = await import('@redis/client')
+  // A copy: the client writes the address into what it is given.
+  return new RedisClient({ url, ...OPTIONS, socket: { ...socket, ...SOCKET_OPTIONS } })
 }
 
 function duplicateOf(client: RedisClient, primary: Primary | undefined): RedisConnection {
@@ -197,7 +205,6 @@ function duplicateOf(client: RedisClient, primary: Primary | undefined): RedisCo
 
 /** With the certificates of the given client, but neither its address nor its credentials. */
 async function sentinelClient(url: string, { client }: RedisSource): Promise<Subscriber> {
-  const { createClient } = await import('@redis/client')
   const { socket } = (client?.options ?? {}) as { socket?: Record<string, unknown> }
   const {
     host: _host,
@@ -207,5 +214,5 @@ async function sentinelClient(url: string, { client }: RedisSource): Promise<Sub
     signal: _signal,
     ...rest
   } = socket ?? {}
-  return createClient({ url, ...OPTIONS, socket: { ...rest, ...SOCKET_OPTIONS } })
+  return await createConnection(url, rest)
 }

@@ -26,7 +26,7 @@ class SilentConnection extends EventEmitter {
 
 vi.mock('@redis/client', () => {
   seen.loads += 1
-  return { createClient: () => new SilentConnection() }
+  return { RedisClient: SilentConnection }
 })
 
 // One test, because a module is loaded once.
