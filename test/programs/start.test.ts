@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { adapters } from '../frameworks/contract/frameworks/index.ts'
+import { GUARDING } from '../frameworks/packages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -20,9 +20,9 @@ interface Running extends AsyncDisposable {
   end(signal: 'SIGINT' | 'SIGTERM'): Promise<number | null>
 }
 
-test.each(adapters)(
-  'start $folder serves, the printed calls work as pasted, and Ctrl-C ends it with 0',
-  async ({ folder }) => {
+test.each(GUARDING)(
+  'start %s serves, the printed calls work as pasted, and Ctrl-C ends it with 0',
+  async (folder) => {
     await using start = await run({ PORT: '0' }, folder)
     expect(start.printed).toMatch(
       /^token service {2}http:\/\/127\.0\.0\.1:\d+\napi {12}http:\/\/127\.0\.0\.1:\d+\n\n/,
@@ -86,10 +86,9 @@ test.each(['http', '70000', '-1', ''])(
 )
 
 test('an example that there is not: one clear line and exit code 1', async () => {
-  const names = adapters.map(({ folder }) => folder).toSorted()
   expect(await fails({}, 'nothing')).toEqual({
     code: 1,
-    stderr: `there is no example "nothing", choose from ${names.join(', ')}\n`,
+    stderr: `there is no example "nothing", choose from ${GUARDING.join(', ')}\n`,
   })
 })
 
