@@ -39,11 +39,8 @@ export function documentsOf(): readonly string[] {
 }
 
 /** What is wrong with the list of sections, in words that say what to do. */
-export function faultsOfSections(
-  documents: readonly string[],
-  sections: readonly Section[] = SECTIONS,
-): readonly string[] {
-  const rows = sections.flatMap(({ folder, rows: some }) =>
+export function faultsOfSections(documents: readonly string[]): readonly string[] {
+  const rows = SECTIONS.flatMap(({ folder, rows: some }) =>
     some.map(([path, name]) => ({ path, address: posix.join(folder, name) })),
   )
   return [
@@ -112,11 +109,14 @@ export function headOf(text: string, path: string): Pick<Page, 'title' | 'about'
   return { title: plain(title), about: sentence.replace(/:$/, '.').trim() }
 }
 
+/** For who reads a text where its links lead nowhere: their texts are enough. */
+export function withoutLinks(markdown: string): string {
+  return markdown.replaceAll(/!?\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
+}
+
 /** A piece of Markdown as its words. */
 export function plain(markdown: string): string {
-  return markdown
-    .replaceAll(/(?<!\\)<[^>]+>/g, '')
-    .replaceAll(/!?\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
+  return withoutLinks(markdown.replaceAll(/(?<!\\)<[^>]+>/g, ''))
     .replaceAll(/\\([\\`*_{}[\]()<>#+.!|-])/g, '$1')
     .replaceAll(/\*\*|`/g, '')
     .replaceAll(/\s+/g, ' ')

@@ -14,7 +14,7 @@ import {
 import type { PluginOptions } from 'typedoc-plugin-markdown'
 
 import { type Entry, pathFrom, root } from './entries.ts'
-import { headOf, type Page } from './pages.ts'
+import { headOf, type Page, withoutLinks } from './pages.ts'
 import { REFERENCE, SECTIONS } from './sections.ts'
 
 // What the packages export, as pages in Markdown: typedoc reads the sources, and a page says of each export what its comment
@@ -163,5 +163,5 @@ function introductionOf({ folder, source, isMain }: Entry, documents: readonly P
   }
   const readme = documents.find(({ path }) => path === `${folder}/README.md`)?.text ?? ''
   const [, paragraph = ''] = /^# [^\n]*\n\n(.*?)\n\n/s.exec(readme) ?? []
-  return paragraph.replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
+  return withoutLinks(paragraph)
 }

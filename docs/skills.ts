@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { root } from './entries.ts'
-import { headOf } from './pages.ts'
+import { headOf, withoutLinks } from './pages.ts'
 
 // SKILL.md of core, for coding agents, is about the whole family: its packages, the first lines of a verifier and of a guard, and what
 // keeps somebody from a mistake. All of it stands in READMEs and in GUARDS.md. That of any other package leads to it.
@@ -59,11 +59,6 @@ function sectionOf(text: string, heading: string): readonly string[] {
       .replaceAll(/^<!-- .* -->\n\n/gm, '')
       .trim(),
   ]
-}
-
-/** Links are for who reads the document; here their texts are enough. */
-function withoutLinks(text: string): string {
-  return text.replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
 }
 
 function read(path: string): string {

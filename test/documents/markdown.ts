@@ -104,9 +104,7 @@ export function codeSpans(text: string): readonly string[] {
 /** What a document links to, images included. */
 export function linksOf(markdown: string): readonly string[] {
   const text = withoutFences(markdown).replaceAll(/`[^`\n]*`/g, 'code')
-  const inline = text.matchAll(/\]\(\s*<?([^)\s>]+)/g)
-  const definitions = text.matchAll(/^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)/gm)
-  return [...inline, ...definitions].map(([, target = '']) => target)
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
 }
 
 function withoutFences(markdown: string): string {

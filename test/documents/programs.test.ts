@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHash, X509Certificate } from 'node:crypto'
+import { createHash, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import type { Server } from 'node:https'
@@ -228,14 +228,11 @@ describe('OAUTH.md of client', () => {
   })
 
   test('a private key, from a file of PEM', async () => {
-    const usages = ['sign', 'verify'] as const
-    const ES256 = { name: 'ECDSA', namedCurve: 'P-256' }
-    const pair = await crypto.subtle.generateKey(ES256, true, usages)
-    const der = Buffer.from(await crypto.subtle.exportKey('pkcs8', pair.privateKey))
-    const lines = ['-----BEGIN PRIVATE KEY-----', der.toString('base64')]
-    writeFileSync(join(folder, 'key.pem'), [...lines, '-----END PRIVATE KEY-----'].join('\n'))
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
+    writeFileSync(join(folder, 'key.pem'), pem)
     vi.stubEnv('KEY_FILE', join(folder, 'key.pem'))
-    const publicJwk = await crypto.subtle.exportKey('jwk', pair.publicKey)
+    const publicJwk = publicKey.export({ format: 'jwk' })
     await using keyed = await tokenService(issuer, { clients: { shop: { publicJwk } } }).listen()
     expect(await subjectOf(await run('client/OAUTH.md', [2], { at: keyed.authUrl }))).toBe('shop')
   })
