@@ -44,6 +44,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   excerpt: excerptOf,
   goals: () => goalsTable(),
   migrated,
+  meanings: tableOfMeanings,
   measured: tableOfBench,
   mistakes: tableOfMistakes,
   packages: tableOfPackages,
@@ -72,6 +73,24 @@ function listOfDecisions(): string {
       return `${at + 1}. [${title}](${basename(path)})`
     })
     .join('\n')
+}
+
+/** What each code of a union means, by the list in the comment of its type. */
+function tableOfMeanings(path = '', name = ''): string {
+  const source = readFileSync(join(root, path), 'utf8')
+  const [, comment = '', union = ''] =
+    new RegExp(`/\\*\\*((?:(?!\\*/).)*)\\*/\\nexport type ${name} =(.*?)\\n\\n`, 's').exec(
+      source,
+    ) ?? []
+  const list = comment.replaceAll(/^ \* ?/gm, '').matchAll(/^- (`\w+`): (.*(?:\n {2}.*)*)/gm)
+  const rows = [...list].map(([, code = '', meaning = '']) => [
+    code,
+    meaning.replaceAll(/\n +/g, ' '),
+  ])
+  const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => `\`${code}\``)
+  if (codes.length === 0 || rows.map(([code]) => code).join() !== codes.join())
+    throw new Error(`let the comment of ${name} in ${path} list its codes, in their order`)
+  return tableOf(['`code`', 'Means'], rows)
 }
 
 /** As the bench has printed it, which nothing else has: all of it, or the rows that begin with these numbers. */

@@ -62,17 +62,6 @@ test.each(defaults)(
   },
 )
 
-test('the error codes of packages/client/README.md are those of its errors.ts, in order', () => {
-  const [, union = ''] =
-    /^export type TokenClientErrorCode =(.*?)\n\n/ms.exec(
-      read('packages/client/src/answer/errors.ts'),
-    ) ?? []
-  const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => `\`${code}\``)
-  const { rows } = tableUnder(read('packages/client/README.md'), 'Errors', 'code')
-  expect(rows.map(([code]) => code)).toEqual(codes)
-  expect(codes.length).toBeGreaterThan(4)
-})
-
 test.each(
   tableUnder(read('packages/client/OAUTH.md'), 'Errors', 'code').rows.flatMap(
     ([codes = '', status]) => codeSpans(codes).map((code) => [code, status] as const),

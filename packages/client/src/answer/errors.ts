@@ -3,15 +3,15 @@
 /**
  * Why there is no token. A minor release may bring further codes, so a `switch` needs a `default`.
  *
- * - `credentials_rejected`: the service refused `loginId` and `password`. No login is made for a while.
- * - `service_unavailable`: it could not be reached, or answered 429 or 5xx.
- * - `timeout`: it did not answer in time.
- * - `unexpected_response`: it answered with something that is no token. It may have counted that as a wrong password, so no
- *   login is made for a while.
- * - `token_unusable`: its token has expired, does not last for `minValidity`, is not bound to the key of `dpop`, or the verifier
- *   refused it.
- * - `origin_not_allowed`: `fetch` was called for an origin that is not configured, or for a URL with credentials in it.
- * - `aborted`: the caller's signal ended the wait, or the client was closed.
+ * - `credentials_rejected`: the service answered 400, 401 or 403 to the login. No login is made for a while.
+ * - `service_unavailable`: no connection, 429 or 5xx; or a function for `loginId` or `password` failed.
+ * - `timeout`: no token within `timeout`.
+ * - `unexpected_response`: any other answer without a JWT. It may have counted as a wrong password, so the next login waits as
+ *   after `credentials_rejected`.
+ * - `token_unusable`: the token has expired (check the clock: `status().clockSkew`), does not last for `minValidity`, is not bound
+ *   to the key of `dpop`, or the verifier refused it.
+ * - `origin_not_allowed`: `fetch` to an origin that is not listed, or with credentials in the URL. Nothing was sent.
+ * - `aborted`: the signal of `get`, or `close()`. `fetch` rejects with the reason of its signal, as that of the platform.
  */
 export type TokenClientErrorCode =
   | 'credentials_rejected'
