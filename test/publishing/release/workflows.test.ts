@@ -134,6 +134,17 @@ test('the Nodes that are tested are those that packages support', () => {
   expect(jobs.supported.strategy.matrix.node).toEqual([20, 22, 24, 26])
 })
 
+test('the models that have few sequences in a usual run have minutes of them in a long one', () => {
+  const { jobs } = parse(read('.github/workflows/long.yml')) as Workflow
+  const lines = (jobs['models']?.steps ?? []).map(({ run = '' }) => run)
+  const named = lines.flatMap((line) => /pnpm@12 test (.*)/.exec(line)?.[1]?.split(' ') ?? [])
+  const models = globSync('{packages/*/test,test/{simulation,hostile}}/**/*.test.ts', { cwd: root })
+    .filter((path) => read(path).includes('modelRuns('))
+    .filter((path) => !path.includes('node_modules'))
+  expect(models.length).toBeGreaterThan(10)
+  expect(models.filter((path) => !named.some((each) => path.includes(each)))).toEqual([])
+})
+
 test('the container has the programs that tests start', () => {
   const [, list = ''] = /^for program in (.*); do$/m.exec(read('.ci/run')) ?? []
   const { onCreateCommand } = JSON.parse(read('.devcontainer/devcontainer.json')) as {

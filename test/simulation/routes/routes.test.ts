@@ -19,7 +19,7 @@ import { asked, type Tree, treesOf } from './tree.ts'
 // Random applications of each framework: no route that the list calls required answers a stranger, unless a function has acted that the
 // list names before its guard. And whatever answers a stranger has an entry.
 
-const TREES = 200
+const TREES = 100
 
 const { verifierOptions } = await createTestIssuer()
 const verifier = createVerifier(verifierOptions)
