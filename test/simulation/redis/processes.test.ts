@@ -8,7 +8,8 @@ import { createStream, issue, type Issued, KEY, STREAM } from './scene.ts'
 import { until } from './waiting.ts'
 
 const PROCESSES = 3
-const REVOCATIONS = 300
+/** After the last restart. */
+const REVOCATIONS = 30
 
 interface Api {
   readonly process: Running
@@ -55,7 +56,9 @@ describeWithRedis('several processes of an API', () => {
     const restarts = restartEach(apis, retired, startApi).finally(() => {
       ending.abort()
     })
-    for (let index = 0; index < REVOCATIONS || !ending.signal.aborted; index += 1) {
+    let remaining = REVOCATIONS
+    for (let index = 0; remaining > 0; index += 1) {
+      if (ending.signal.aborted) remaining -= 1
       for (const { process } of retired.splice(0)) await process[Symbol.asyncDispose]()
       const [from, ...others] = inTurn([...apis], index)
       const token = await issue()
