@@ -119,10 +119,10 @@ function withSignature(signature: Buffer, signingInput = Buffer.from('e30.e30'))
   return { header: {}, payload: Buffer.from('{}'), signingInput, signature }
 }
 
-/** As many as are checked in about a fifth of a second. The step is odd, so that each bit of an octet has its turn. */
+/** As many as are checked in about a twentieth of a second. The step is odd, so that each bit of an octet has its turn. */
 function* bitFlips(octets: Buffer, microseconds: number): Generator<Buffer> {
   const bits = octets.length * 8
-  const step = Math.floor((bits * microseconds) / 200_000) | 1
+  const step = Math.floor((bits * microseconds) / 50_000) | 1
   for (let bit = 0; bit < bits; bit += step) {
     const flipped = Buffer.from(octets)
     const at = Math.floor(bit / 8)

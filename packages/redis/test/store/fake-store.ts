@@ -225,17 +225,19 @@ export function fakeStore(clock: Clock): FakeStore {
   }
 
   function range(key: string, from: string, to: string, count: number): unknown {
+    const entries = entriesOf(key)
     const after = from.startsWith('(') ? from.slice(1) : undefined
-    return entriesOf(key)
-      .filter(({ id }) => (after === undefined ? !isLater(from, id) : isLater(id, after)))
-      .filter(({ id }) => to === '+' || !isLater(id, to))
-      .slice(0, count)
-      .map(replyOf)
+    const start = firstOf(entries, (id) =>
+      after === undefined ? !isLater(from, id) : isLater(id, after),
+    )
+    const end = to === '+' ? entries.length : firstOf(entries, (id) => isLater(id, to))
+    return entries.slice(start, Math.min(end, start + count)).map(replyOf)
   }
 
   function read(args: readonly string[], answer: (reply: unknown) => void): void {
     const after = args.at(-1) ?? ''
-    const found = entriesOf(KEY).filter(({ id }) => isLater(id, after))
+    const entries = entriesOf(KEY)
+    const found = entries.slice(firstOf(entries, (id) => isLater(id, after)))
     const block = args.includes('BLOCK') ? Number(args[args.indexOf('BLOCK') + 1]) : 0
     const count = Number(args[args.indexOf('COUNT') + 1])
     if (found.length > 0) answer([[KEY, found.slice(0, count).map(replyOf)]])
@@ -282,6 +284,17 @@ export function fakeStore(clock: Clock): FakeStore {
   }
 
   return store
+}
+
+/** Where the first is that it holds for, and for all behind it: they are in order. */
+function firstOf(entries: readonly Entry[], holds: (id: string) => boolean): number {
+  let [from, to] = [0, entries.length]
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2)
+    if (holds(entries[middle]?.id ?? '')) to = middle
+    else from = middle + 1
+  }
+  return from
 }
 
 function nextId(last: string, clock: Clock): string {
