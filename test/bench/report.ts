@@ -103,7 +103,7 @@ export function goalsTable(bench?: string, machine = '', figures: Figures = {}):
         .find((line) => line.startsWith(`| ${figure} |`))
         ?.split(' | ')
         .at(-1)
-      const value = figures[figure]?.toFixed(3) ?? /\d[\d.]*/.exec(last ?? '')?.[0]
+      const value = figures[figure]?.toFixed(3) ?? /-?\d[\d.]*/.exec(last ?? '')?.[0]
       const isMissed = value !== undefined && goal !== undefined && !isWithin(Number(value), goal)
       const said = value === undefined ? '' : `${Number(value)}${isMissed ? ', missed' : ''}`
       return [figure, describeLimit(goal), describeLimit(floor), said]
