@@ -137,7 +137,7 @@ const steps: Readonly<Record<string, Step>> = {
   },
 }
 
-/** About one kind for each reason, since each takes two processes. Of every kind test/hostile/attacks/explain.test.ts proves it. */
+/** Of one kind for each reason, since each takes two processes: test/hostile/attacks/explain.test.ts proves it of every kind. */
 async function expectAgreement(session: Session): Promise<void> {
   const lines = (await portcullis(session, ['mint', '--kinds'])).split('\n')
   ok(lines.length > 40)
