@@ -52,19 +52,34 @@ export async function measure<Key>(
   taskOf: (key: Key) => Task,
   plan: Plan,
 ): Promise<Costs<Key>> {
-  const measured = keys.map((key) => ({
-    key,
-    task: taskOf(key),
-    count: BATCH,
-    costs: [] as Cost[],
-  }))
-  for (const each of measured) each.count = await warmUp(each.task, plan)
-  for (let round = 0; round < plan.rounds; round += 1) {
-    const order = new Map(measured.map((each) => [each, Math.random()]))
-    for (const each of measured.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)))
-      each.costs.push(await runOnce(each.task, each.count, plan))
+  const rounds = new Map<Key, Run>()
+  for (const key of keys) rounds.set(key, await prepare(taskOf(key), plan))
+  return await takeTurns(rounds, plan.rounds)
+}
+
+/** Measures a task once. */
+export type Run = () => Promise<Cost>
+
+/** Runs a task until it is compiled. */
+export async function prepare(task: Task, plan: Plan): Promise<Run> {
+  const count = await warmUp(task, plan)
+  return () => runOnce(task, count, plan)
+}
+
+/** So many rounds of each, in an order of its own each time. */
+export async function takeTurns<Key>(
+  measured: ReadonlyMap<Key, Run>,
+  rounds: number,
+): Promise<Costs<Key>> {
+  const costs = new Map([...measured.keys()].map((key): [Key, Cost[]] => [key, []]))
+  for (let round = 0; round < rounds; round += 1) {
+    const order = new Map([...measured.keys()].map((key) => [key, Math.random()]))
+    for (const [key, run] of [...measured].toSorted(
+      ([one], [other]) => (order.get(one) ?? 0) - (order.get(other) ?? 0),
+    ))
+      costs.get(key)?.push(await run())
   }
-  return new Map(measured.map(({ key, costs }) => [key, costs]))
+  return costs
 }
 
 /**
@@ -199,17 +214,17 @@ export function beside<Round>(
 }
 
 /** Of a subject beside another, by time of one kind. */
-export function ratioOf(
-  costs: Costs,
-  subject: Subject,
-  other: Subject,
+export function ratioOf<Key>(
+  costs: Costs<Key>,
+  subject: Key,
+  other: Key,
   part: keyof Cost = 'wall',
 ): number {
   return beside(costs.get(subject), costs.get(other), (one, two) => one[part] / two[part])
 }
 
 /** Microseconds of one verification, or NaN of what was not measured. */
-export function costOf(costs: Costs, subject: Subject, part: keyof Cost = 'wall'): number {
+export function costOf<Key>(costs: Costs<Key>, subject: Key, part: keyof Cost = 'wall'): number {
   return median((costs.get(subject) ?? []).map((cost) => cost[part]))
 }
 
