@@ -5,12 +5,18 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 import { leftOut } from './test/left-out.ts'
 
-/** Tests that share a process well: they leave nothing behind, and wait for no program. */
+/** Of the tests outside the packages: they wait for no program. */
 const TOGETHER = [
   'test/{architecture,bound-tokens,conformance,documents,frameworks,mcp,migration,opaque-tokens,publishing}/**/*.test.ts',
   'test/simulation/{faults,model}/**/*.test.ts',
   'test/hostile/attacks/!(deep-json|install-scripts|pollution|supply-chain).test.ts',
 ]
+
+/** They leave something behind: an example that is served on Hono's server for Node.js replaces `Request` and `Response`. */
+const APART = ['test/programs/example-routes.test.ts']
+
+/** One process runs many files, and loads the sources and the frameworks once: a quarter to a third less work. */
+const sharing = { isolate: false, setupFiles: 'test/same-globals.ts' }
 
 export default defineConfig({
   plugins: [leftOut()],
@@ -19,8 +25,8 @@ export default defineConfig({
   // The controllers of Nest are written with decorators, in tests alone: no source of ours has them.
   oxc: { decorator: { legacy: true } },
   test: {
-    // Many tests wait: for a program that starts, or for a server. A percentage could be 100 at most, so this is a number.
-    maxWorkers: Math.ceil(2.5 * availableParallelism()),
+    // Who waits for nothing needs no more: each worker loads the sources again.
+    maxWorkers: availableParallelism(),
     // Tests make many short-lived objects: a larger young generation is collected less often, which saves 6 to 10 % of the time.
     execArgv: ['--max-semi-space-size=64'],
     // They end a test that hangs. None is to fail because the machine is busy.
@@ -38,9 +44,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/test/**/*.test.ts'],
-          // One process runs many files, and loads the sources once. That is a third less work.
-          isolate: false,
-          setupFiles: 'test/same-globals.ts',
+          ...sharing,
           benchmark: { include: [] },
         },
       },
@@ -51,24 +55,30 @@ export default defineConfig({
           include: TOGETHER,
           // Projects of their own, which `test:packed` runs.
           exclude: [...configDefaults.exclude, 'test/publishing/packed/consumer/**'],
-          // As above: most of them load every framework.
-          isolate: false,
-          setupFiles: 'test/same-globals.ts',
+          ...sharing,
           benchmark: { include: [] },
         },
       },
       {
         extends: true,
         test: {
-          name: 'apart',
+          name: 'programs',
           include: [
             'test/**/*.test.ts',
             'examples/*/test/*.test.ts',
             'examples/testing/vitest/**/*.test.ts',
           ],
-          exclude: [...configDefaults.exclude, ...TOGETHER],
+          exclude: [...configDefaults.exclude, ...TOGETHER, ...APART],
+          ...sharing,
+          // They wait for what they start. A percentage could be 100 at most, so this is a number.
+          maxWorkers: Math.ceil(2.5 * availableParallelism()),
+          sequence: { groupOrder: 1 },
           benchmark: { include: [] },
         },
+      },
+      {
+        extends: true,
+        test: { name: 'apart', include: APART, benchmark: { include: [] } },
       },
     ],
   },

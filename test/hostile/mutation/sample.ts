@@ -184,7 +184,7 @@ function ownStages(file: string): string[][] {
 }
 
 function wide(file: string): string[][] {
-  const others = ['related', '--run', '--project', 'together', '--project', 'apart', file]
+  const others = ['related', '--run', '--project', '!unit', file]
   // They start the program, so that no import leads from them to its sources.
   return file.startsWith('packages/cli/') ? [others, ['run', 'test/programs']] : [others]
 }
