@@ -154,7 +154,7 @@ function requirementGuard(requirements: readonly Requirement[]): CanActivate {
         await authorize(call)
         return true
       } catch (error) {
-        return await refuse(error, call.kind, context)
+        return await refuse(error, context)
       }
     },
   }

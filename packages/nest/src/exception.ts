@@ -2,8 +2,6 @@ import { type ExecutionContext, HttpException } from '@nestjs/common'
 import { type AuthError, refusal as refusalOf } from '@portcullis/core'
 import { checkArgument, own, ownMembers } from '@portcullis/kit/options'
 
-import type { HttpCall } from './context.ts'
-
 // A refusal as Nest knows errors, and how it becomes an answer with its headers.
 
 /**
@@ -62,13 +60,10 @@ interface FastifyReply {
  * promise stays pending: whatever it threw or returned, a filter would answer once more.
  * @throws AuthException, or the error itself if it is no refusal.
  */
-export async function refuse(
-  error: unknown,
-  kind: HttpCall['kind'],
-  context: ExecutionContext,
-): Promise<never> {
+export async function refuse(error: unknown, context: ExecutionContext): Promise<never> {
   const answer = refusalOf(error)
   if (answer === undefined) throw error
+  const kind = context.getType<string>()
   const isAnswered =
     kind === 'http' && respond(context.switchToHttp().getResponse<object>(), answer)
   if (isAnswered) return await new Promise<never>(() => {})

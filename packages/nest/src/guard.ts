@@ -53,27 +53,33 @@ export class PortcullisGuard implements CanActivate {
     markGuard(this, guardMark(guard.optional))
   }
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const [type, handler] = [context.getClass(), context.getHandler()]
-    if (isOpened(type, handler)) return true
-    const call = callOf(context)
+  /**
+   * At once if the token is one that the verifier remembers: to wait would cost a request more than the guard. What is not `true` is always
+   * a rejection.
+   */
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     try {
-      const isOptional = isOptionalFor(type, handler)
-      const waiting = isOptional ? this.#admitOptional(call) : this.#admitRequired(call)
-      if (waiting !== undefined) await waiting
-      return true
+      const waiting = this.#admit(context)
+      return waiting === undefined || admitted(waiting, context)
     } catch (error) {
-      return await refuse(error, call.kind, context)
+      return refuse(error, context)
     }
+  }
+
+  #admit(context: ExecutionContext): Promise<void> | undefined {
+    const [type, handler] = [context.getClass(), context.getHandler()]
+    if (isOpened(type, handler)) return undefined
+    const call = callOf(context)
+    return isOptionalFor(type, handler) ? this.#admitOptional(call) : this.#admitRequired(call)
   }
 
   #authenticate(request: object, options: GuardOptions): Promise<void> | undefined {
     const answer = authenticateRequest(this.#verifier, headersOf(request), options, request)
     if (isAtOnce(answer) && this.#show(request, answer)) return undefined
-    return this.#admit(request, answer, options)
+    return this.#showLater(request, answer, options)
   }
 
-  async #admit(
+  async #showLater(
     request: object,
     answer: unknown,
     { property = 'auth' }: GuardOptions,
@@ -81,6 +87,15 @@ export class PortcullisGuard implements CanActivate {
     if (!this.#show(request, await answer)) {
       throw new TypeError(`PortcullisGuard: cannot set request.${property}`)
     }
+  }
+}
+
+async function admitted(waiting: Promise<void>, context: ExecutionContext): Promise<true> {
+  try {
+    await waiting
+    return true
+  } catch (error) {
+    return await refuse(error, context)
   }
 }
 

@@ -6,6 +6,7 @@ import { type Class, type Handler, hasMetadata, methodsBehind, methodsOf } from 
 interface Verdict {
   readonly complaint: string | undefined
   readonly isOpened: boolean
+  readonly isOptional: boolean
 }
 
 /** All decorators have run before the first request. */
@@ -19,7 +20,7 @@ export function isOpened(type: Class, handler: Handler): boolean {
 }
 
 export function isOptionalFor(type: Class, handler: Handler): boolean {
-  return isOptional(handler) || isOptional(type)
+  return verdictOf(type, handler).isOptional
 }
 
 /** @throws TypeError if the decorators contradict each other, or if one is lost. */
@@ -28,18 +29,18 @@ export function checkHandler(type: Class, handler: Handler): void {
 }
 
 function verdictOf(type: Class, handler: Handler): Verdict {
-  const known = verdicts.get(type) ?? new WeakMap<Handler, Verdict>()
-  verdicts.set(type, known)
-  const verdict = known.get(handler) ?? judge(type, handler)
-  known.set(handler, verdict)
-  return verdict
+  return verdicts.get(type)?.get(handler) ?? judge(type, handler)
 }
 
 function judge(type: Class, handler: Handler): Verdict {
-  return {
+  const verdict = {
     complaint: contradictionOf(type, handler) ?? losses(type, handler),
     isOpened: isPublic(handler) || isPublic(type),
+    isOptional: isOptional(handler) || isOptional(type),
   }
+  const known = verdicts.get(type) ?? new WeakMap<Handler, Verdict>()
+  verdicts.set(type, known.set(handler, verdict))
+  return verdict
 }
 
 function losses(type: Class, handler: Handler): string | undefined {

@@ -65,7 +65,7 @@ describe.each(['ws', 'rpc', 'telegraf'])('a handler of type %s', (type) => {
   })
 
   test('passes if it is public', async () => {
-    await expect(guard.canActivate(contextOf(type, [client, {}], 'open'))).resolves.toBe(true)
+    expect(await guard.canActivate(contextOf(type, [client, {}], 'open'))).toBe(true)
   })
 })
 
@@ -74,19 +74,19 @@ describe('a GraphQL resolver', () => {
 
   test.each(['req', 'request'])('is guarded through %s of the context', async (name) => {
     const incoming = requestWith(good)
-    await expect(guard.canActivate(resolver({ [name]: incoming }))).resolves.toBe(true)
+    expect(await guard.canActivate(resolver({ [name]: incoming }))).toBe(true)
     expect(getAuth(incoming).claims.sub).toBe('ada')
   })
 
   test('is guarded through the request of Fastify', async () => {
     const incoming = { raw: requestWith(good), headers: {} }
-    await expect(guard.canActivate(resolver({ req: incoming }))).resolves.toBe(true)
+    expect(await guard.canActivate(resolver({ req: incoming }))).toBe(true)
     expect(getAuth(incoming).claims.sub).toBe('ada')
   })
 
   test('is guarded through a Request of the platform, as Yoga has it', async () => {
     const incoming = new Request('https://api.test/graphql', { method: 'POST', headers: good })
-    await expect(guard.canActivate(resolver({ request: incoming }))).resolves.toBe(true)
+    expect(await guard.canActivate(resolver({ request: incoming }))).toBe(true)
     expect(getAuth(incoming).claims.sub).toBe('ada')
     expect(Reflect.get(incoming, 'auth')).toBe(getAuth(incoming))
     const [requirement] = guardsOf('required')
@@ -110,9 +110,8 @@ describe('a GraphQL resolver', () => {
   })
 
   test('is refused with an exception, and no response is touched', async () => {
-    const failure: unknown = await guard
-      .canActivate(resolver({ req: requestWith({}), res: null }))
-      .catch((error: unknown) => error)
+    const refused = guard.canActivate(resolver({ req: requestWith({}), res: null }))
+    const failure: unknown = await Promise.resolve(refused).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(AuthException)
     expect(failure).toMatchObject({ message: 'An access token is required' })
     expect(Reflect.get(Object(failure), 'extensions')).toEqual({
@@ -178,6 +177,16 @@ describe('a GraphQL resolver', () => {
 })
 
 describe('a request over HTTP', () => {
+  test('is admitted at once with a token that the verifier remembers, and refused later', async () => {
+    const guard = new PortcullisGuard({ verifier })
+    const ask = (headers: object) =>
+      guard.canActivate(contextOf('http', [requestWith(headers), { setHeader: () => {} }]))
+    await ask(good)
+    expect(ask(good)).toBe(true)
+    await expect(ask({})).rejects.toThrow(AuthException)
+    await expect(ask({ authorization: 'Bearer a.b.c' })).rejects.toThrow(AuthException)
+  })
+
   test('whose response has been sent already is refused without touching it', async () => {
     const guard = new PortcullisGuard({ verifier, respond: 'problem' })
     const answered = { headersSent: true, setHeader: fail, end: fail }
@@ -187,7 +196,9 @@ describe('a request over HTTP', () => {
       contextOf('http', [request, answered]),
       contextOf('http', [{ raw: request }, reply]),
     ]) {
-      const failure: unknown = await guard.canActivate(context).catch((error: unknown) => error)
+      const failure: unknown = await Promise.resolve(guard.canActivate(context)).catch(
+        (error: unknown) => error,
+      )
       expect(failure).toBeInstanceOf(AuthException)
       expect(failure).not.toHaveProperty('extensions')
     }
