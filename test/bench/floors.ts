@@ -39,6 +39,10 @@ const MICRO: readonly Floor[] = [
   most('repeated token / minimal verifier', undefined, 0.06),
   // What an adapter does for each request, without a promise: one that is awaited costs about as much again.
   most('repeated token in a guard / minimal verifier', undefined, 0.06),
+  most('guard with a schema of zod / minimal verifier', 0.066, 0.3),
+  // It also looks for what it knows of the token, reads the answer strictly, and counts.
+  most('opaque token, new / a loop of `fetch`', 1.2, 2.5),
+  most('scrape of 100 key sources / minimal verifier', 90, 400),
   // At every request: it must stay small beside anything else that a request costs.
   most('look-up among 100,000 revocations / minimal', 0.004, 0.015),
   most('guard that asks revocations / guard', 1.3, 2),

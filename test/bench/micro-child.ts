@@ -54,7 +54,11 @@ const SUBJECTS = {
     }),
   'guard of an opaque token': () => subjects.guardOfOpaque(),
   'guard of an opaque token, byForm': (setting) => subjects.guardOfOpaque(longLived(setting)),
+  'guard with a schema of zod': subjects.guardOfZod,
   'a look-up among 100,000 revocations': lookUp,
+  'a loop of `fetch`': subjects.fetching,
+  'an opaque token, new': subjects.introspecting,
+  'a scrape of 100 key sources': (setting) => subjects.scrapeOf(setting, 100),
 } as const satisfies Readonly<Record<string, Maker>>
 
 export type SubjectName = keyof typeof SUBJECTS
@@ -73,6 +77,8 @@ const TASKS = {
   repeated: (tokens) => accepting(sameString(tokens)),
   guarded: (tokens) => accepting(sameString(tokens)),
   'looked up': (tokens) => accepting(sameString(tokens)),
+  introspected: (tokens) => accepting(inTurn(tokens)),
+  scraped: (tokens) => accepting(sameString(tokens)),
   forged: (tokens) => refusing(inTurn(inputs.forgeries(tokens))),
   other: (tokens) => refusing(inTurn(inputs.otherAlgorithms(tokens))),
   malformed: (tokens) => refusing(inTurn(inputs.malformations(tokens))),

@@ -37,6 +37,10 @@ const CACHED = 'fast-jwt, with its cache'
 const AWAITED = 'a promise, awaited'
 const GUARD = 'guard'
 const LOOK_UP = 'a look-up among 100,000 revocations'
+const TYPED = 'guard with a schema of zod'
+const FETCH = 'a loop of `fetch`'
+const INTROSPECTING = 'an opaque token, new'
+const SCRAPE = 'a scrape of 100 key sources'
 /** What else a guard may have to do, by the figure. */
 const GUARDS = [
   'guard that asks revocations',
@@ -67,8 +71,10 @@ const COLUMNS: Readonly<Record<TaskName, readonly SubjectName[]>> = {
   'at once': FEW,
   'ES256 at once': [BARE, OURS],
   repeated: [AWAITED, OURS, ...PEERS],
-  guarded: [MINIMAL, GUARD, ...GUARDS],
+  guarded: [MINIMAL, GUARD, TYPED, ...GUARDS],
   'looked up': [LOOK_UP],
+  introspected: [FETCH, INTROSPECTING],
+  scraped: [SCRAPE],
   forged: FEW,
   other: [MINIMAL, OURS],
   malformed: VERIFIERS,
@@ -147,6 +153,9 @@ function figuresOf(results: Results): Figures {
     'repeated token in a guard / minimal verifier': ratio('guarded', GUARD),
     'look-up among 100,000 revocations / minimal':
       cost('looked up', LOOK_UP) / cost('new', MINIMAL),
+    'guard with a schema of zod / minimal verifier': ratio('guarded', TYPED),
+    'opaque token, new / a loop of `fetch`': ratio('introspected', INTROSPECTING, FETCH),
+    'scrape of 100 key sources / minimal verifier': cost('scraped', SCRAPE) / cost('new', MINIMAL),
     'new token through byIssuer / new token': ratio('new', SELECTING, OURS),
     ...Object.fromEntries(GUARDS.map((each) => [`${each} / guard`, ratio('guarded', each, GUARD)])),
     'repeated token beyond a promise / minimal verifier':

@@ -15,6 +15,7 @@ import {
 } from '@portcullis/core'
 import { checkGuardOptions } from '@portcullis/core/adapter'
 import { byForm, introspected } from '@portcullis/introspection'
+import { collectMetrics } from '@portcullis/metrics/prometheus'
 import { JwtVerifier } from 'aws-jwt-verify'
 import type { RequestHandler } from 'express'
 import { auth } from 'express-oauth2-jwt-bearer'
@@ -22,6 +23,8 @@ import { createVerifier as createFastVerifier } from 'fast-jwt'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import jsonwebtoken from 'jsonwebtoken'
 import jwksRsa from 'jwks-rsa'
+import { Registry } from 'prom-client'
+import { z } from 'zod'
 
 import {
   AUDIENCE,
@@ -124,9 +127,57 @@ export async function guardOfOpaque(beside?: Verifier): Promise<Subject> {
   return await guardOf(beside === undefined ? opaque : byForm({ jwt: beside, opaque }), token)
 }
 
+/** What a client of an introspection endpoint (RFC 7662) sends, and no more: each token is new. */
+export const fetching: Factory = ({ urls }) => {
+  const authorization = `Basic ${btoa('api:secret')}`
+  return promised('a loop of `fetch`', async (token) => {
+    const body = new URLSearchParams({ token })
+    const response = await fetch(urls.introspection, {
+      method: 'POST',
+      headers: { authorization },
+      body,
+    })
+    return await response.json()
+  })
+}
+
+export const introspecting: Factory = ({ urls }) => {
+  const verifier = introspected({
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    endpoint: urls.introspection,
+    clientId: 'api',
+    clientSecret: 'secret',
+    maxAge: 1,
+    maxRate: 100_000,
+    remember: { max: 1000 },
+  })
+  return promised('an opaque token, new', (token) => verifier.verify(token))
+}
+
+/** As Prometheus asks for it, and prom-client answers: the state of so many key sources. */
+export async function scrapeOf({ urls }: Setting, sources: number): Promise<Subject> {
+  const named = Array.from(
+    { length: sources },
+    (_, index) => [`api-${index}`, remoteKeys(urls.bare, { maxAge: 3600 })] as const,
+  )
+  for (const [, keys] of named)
+    await createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE }).ready()
+  const register = new Registry()
+  collectMetrics(register, { keys: Object.fromEntries(named) })
+  return promised(`a scrape of ${sources} key sources`, () => register.metrics())
+}
+
+/** A guard whose verifier reads three claims by a schema of zod. */
+export async function guardOfZod({ urls }: Setting, token: string): Promise<Subject> {
+  const schema = z.object({ sub: z.string(), scope: z.string(), client: z.string() })
+  const keys = remoteKeys(urls.bare, { maxAge: 3600 })
+  return await guardOf(createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE, schema }), token)
+}
+
 /** What an adapter calls for each request, with a token that has been accepted already: there must be no promise then. */
 export async function guardOf(
-  verifier: Verifier,
+  verifier: Verifier<unknown>,
   token: string,
   guard: GuardOptions = {},
 ): Promise<Subject> {
