@@ -127,7 +127,9 @@ export function registerFault(command: Command, context: Context): void {
   takesControl(fault.command('clear'))
     .description('end the faults of one endpoint, or all')
     .argument('[endpoint]', 'keys, token, introspection or metadata')
-    .action(async (endpoint: string | undefined, where: ControlOptions) => {
+    .action(async (endpoint: string | undefined, _: ControlOptions, clear: Command) => {
+      // `fault` has the same options, and takes them wherever they stand.
+      const where = clear.optsWithGlobals<ControlOptions>()
       const { cleared } = await askControl('fault/clear', { endpoint }, where, context)
       context.terminal.say(`cleared: ${Number(cleared)}`)
     })

@@ -94,6 +94,17 @@ test('fault begins and clears', async () => {
   expect(wrong.stderr).toContain('or one of hang, reset')
 })
 
+test.each([
+  ['behind', (url: string) => ['fault', 'clear', '--auth-url', url]],
+  ['before', (url: string) => ['fault', '--auth-url', url, 'clear']],
+])('fault clear asks the service that is stated %s it', async (_, wordsOf) => {
+  await using at = await serving()
+  await at.command('fault', 'keys', '503')
+  const given = { fetch: globalThis.fetch, clock: systemClock, env: {} }
+  const { exitCode, stderr } = await runProgram(wordsOf(at.url), given)
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'cleared: 1\n' })
+})
+
 describe('log', () => {
   test('prints a line for each event, or JSON', async () => {
     await using at = await serving()
