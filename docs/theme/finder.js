@@ -30,7 +30,8 @@ export function createFinder({ pages, parts }) {
       }),
     )
     const phrase = asked.trim().toLowerCase()
-    const results = index.search(asked, {
+    const results = index.search(withOtherNames(asked), {
+      processTerm: (term) => (COMMON.has(term.toLowerCase()) ? null : term.toLowerCase()),
       boost: { title: 4, heading: 2 },
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 5 ? 0.15 : false),
@@ -44,19 +45,55 @@ export function createFinder({ pages, parts }) {
 }
 
 /**
- * A page of an error comes before one that mentions it, and first of all the page whose message was asked.
+ * A page of what was asked comes before one that mentions it, and first of all the page whose message was asked. For all else
+ * what explains comes first.
  *
  * @param {Entry | undefined} entry
  * @param {string} phrase All that was asked.
  * @param {ReadonlyMap<number, number>} fitting The pages of messages that were asked, with the letters of each.
  */
 function boostOf(entry, phrase, fitting) {
-  if (!entry?.address.startsWith('errors/')) return 1
+  if (entry === undefined) return 1
   const letters = fitting.get(entry.id)
   // One without letters has few words, and they are everywhere.
   if (letters !== undefined) return letters === 0 ? 25 : 5 + letters / 2
-  if (entry.text.toLowerCase().includes(phrase)) return 5
-  return fitting.size > 0 && entry.address.startsWith('errors/messages/') ? 0.7 : 1.4
+  const { address, title, heading, text } = entry
+  if (heading === '' && title.toLowerCase().replace('()', '') === phrase) return 4
+  if (!address.startsWith('errors/')) return BEHIND.test(address) ? 0.5 : 1
+  // What was copied has several words, and a question for a guide has few.
+  const isCopied = phrase.split(/\s+/).length > 3
+  if (isCopied && text.toLowerCase().includes(phrase)) return 5
+  if (address.startsWith('errors/messages/')) return 0.4
+  // A code, a reason or a status is one word.
+  return phrase.includes(' ') ? 0.7 : 1.4
+}
+
+/** What explains comes before what only has the words. */
+const BEHIND = /^(?:contribute|reference|start\/(?:examples|upgrading))\b/
+
+/** Words that stand everywhere, and say nothing about what is asked. */
+const COMMON = new Set(
+  'a an and are at be can do does for from get how i in is it my not of on or the to what when where which why with'.split(
+    ' ',
+  ),
+)
+
+/** Names of others for what these pages call otherwise. */
+const OTHER_NAMES = /** @type {const} */ ([
+  [/\b(?:log|sign)(?:ged|ging)?[ -]?(?:out|off)\b/i, 'revoking'],
+  [/\brefresh tokens?\b/i, 'revoking'],
+  [/\bjwks\b/i, 'keys'],
+  [/\b(?:get(?:ting)? started|tutorial)\b/i, 'start overview'],
+  [/\b(?:several|multiple|all) processes\b/i, 'redis'],
+  [/\brollback\b/i, 'roll back rotation'],
+  [/\b(?:leaked|compromised)\b/i, 'stolen'],
+  [/\b(?:incident|emergency|outage)s?\b/i, 'runbook'],
+])
+
+/** @param {string} asked */
+function withOtherNames(asked) {
+  const others = OTHER_NAMES.flatMap(([pattern, name]) => (pattern.test(asked) ? [name] : []))
+  return [asked, ...others].join(' ')
 }
 
 /**

@@ -63,10 +63,7 @@ test('each section has a page that leads to all of its documents', () => {
 })
 
 test('the search finds each message as a program prints it, and each text that clients read', async () => {
-  const { createFinder } = (await import(pathToFileURL(join(site, 'theme/finder.js')).href)) as {
-    createFinder: (index: unknown) => (asked: string) => readonly { readonly address: string }[]
-  }
-  const find = createFinder(JSON.parse(read('search.json')))
+  const find = await finder()
   const lost = (asked: string, address: string, among: number) =>
     find(asked)
       .slice(0, among)
@@ -89,10 +86,28 @@ test('the search finds each message as a program prints it, and each text that c
   ]).toEqual([])
 })
 
+test('the search finds what people call it, among the first three', async () => {
+  const find = await finder()
+  const lost = LOOKED_UP.flatMap(([asked, address]) => {
+    const first = find(asked).slice(0, 3)
+    return first.some((found) => found.address.startsWith(address))
+      ? []
+      : [`${asked}: ${first.map((found) => found.address).join(', ')}`]
+  })
+  expect(lost).toEqual([])
+})
+
 test('pages made of the row of a table have no backslash before a |', () => {
   const made = pages.filter(({ address }) => /^errors\/messages\/(?!index$)/.test(address))
   expect(made.filter(({ address }) => read(`${address}.md`).includes('\\|'))).toEqual([])
 })
+
+async function finder() {
+  const { createFinder } = (await import(pathToFileURL(join(site, 'theme/finder.js')).href)) as {
+    createFinder: (index: unknown) => (asked: string) => readonly { readonly address: string }[]
+  }
+  return createFinder(JSON.parse(read('search.json')))
+}
 
 /** A message with something in the place of `…`. */
 function printed(message: string): string {
@@ -114,6 +129,33 @@ const PRINTED = [
   ['createVerifier: audience must be stated', 'must-be-stated-null-to-accept-any'],
   ['TypeError: createVerifier: issuer must be stated, null', 'must-be-stated-null-to-accept-any'],
   ['receiveLogout: revokes must be stated', 'must-be-stated'],
+] as const
+
+/** The words that somebody has in mind who does not know ours, and what the address of the answer begins with. */
+const LOOKED_UP = [
+  ['how do I log out a user', 'guides/revoking'],
+  ['logout', 'guides/revoking'],
+  ['sign out everywhere', 'guides/revoking'],
+  ['refresh token', 'guides/revoking'],
+  ['several processes', 'operating/redis'],
+  ['redis is down', 'operating/'],
+  ['incident', 'operating/operating'],
+  ['leaked key', 'operating/operating'],
+  ['roll back', 'operating/operating'],
+  ['rollback', 'guides/keys.html#in-a-rotation'],
+  ['jwks', 'guides/keys'],
+  ['503', 'errors/'],
+  ['without a provider', 'guides/guards.html#without-a-provider'],
+  ['getting started', 'start/index'],
+  ['install express', 'frameworks/express'],
+  ['azure ad', 'providers/entra'],
+  ['app roles', 'providers/entra'],
+  ['mcp', 'frameworks/mcp.html'],
+  ['www-authenticate resource_metadata', 'guides/guards.html'],
+  ['requirements', 'start/core.html#requirements'],
+  ['cors', 'guides/guards.html#cors'],
+  ['unknown_key', 'errors/invalid_token/unknown_key'],
+  ['example', 'reference/core/functions/example'],
 ] as const
 
 const REPRESENTATIVE = [
