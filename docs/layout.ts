@@ -166,7 +166,9 @@ function ancestry({ address, parent }: Page, pages: readonly Page[]): readonly s
 }
 
 function link(target: Page, page: Page): Piece {
-  const label = target.label.replace(/^\w+: (?=\w+$)/, '')
+  // A reason of an error stands below its code.
+  const label =
+    target.parent === undefined ? target.label : target.label.replace(/^\w+: (?=\w+$)/, '')
   const current = target.address === page.address ? raw('aria-current="page"') : ''
   return html`<a href="${linkFrom(page)(target.address)}" ${current}>${label}</a>`
 }

@@ -62,6 +62,13 @@ test('each section has a page that leads to all of its documents', () => {
   }
 })
 
+test('the navigation calls documents by their whole names, and reasons without their code', () => {
+  const shown = read('errors/invalid_token/expired.html')
+  expect(shown).toMatch(/nest-recipes\.html" *>Nest: recipes</)
+  expect(shown).toMatch(/fastify-plugins\.html" *>Fastify: plugins</)
+  expect(shown).toMatch(/audience\.html" *>audience</)
+})
+
 test('the search finds each message as a program prints it, and each text that clients read', async () => {
   const find = await finder()
   const lost = (asked: string, address: string, among: number) =>
