@@ -7,9 +7,10 @@ import type { Page as BrowserPage } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { buildSite } from '../../../docs/build.ts'
-import { brokenLinks } from '../../../docs/page-rules.ts'
-import { faultsOfPages } from '../../../docs/page-rules.ts'
+import { entriesOf } from '../../../docs/entries.ts'
+import { brokenLinks, faultsOfPages } from '../../../docs/page-rules.ts'
 import { type Page, pagesOf } from '../../../docs/pages.ts'
+import { referenceOf } from '../../../docs/reference.ts'
 import { REFERENCE, SECTIONS } from '../../../docs/sections.ts'
 import { refusals } from '../../../packages/core/src/refusal/refusals.ts'
 import type { Served } from '../../bound-tokens/serve.ts'
@@ -21,8 +22,8 @@ import {
 } from '../console/browser.ts'
 import { servingFiles } from './serving.ts'
 
-// The site as a browser shows it. Only typedoc is left out, which takes long: in place of what it writes there is one page of the
-// same form. `pnpm run docs` builds all of it, and fails for what is looked at in files here.
+// The site as `pnpm run docs` builds it, for which a wrong comment in a source is a fault, and as a browser shows it. One page more looks
+// as those of the reference, with a name that is as long as can be.
 
 const site = mkdtempSync(join(tmpdir(), 'portcullis-site-'))
 const read = (path: string) => readFileSync(join(site, path), 'utf8')
@@ -30,7 +31,9 @@ let served: Served
 let pages: readonly Page[]
 
 beforeAll(async () => {
-  pages = await buildSite(site, pagesOf(), [exported()])
+  const documents = pagesOf()
+  const reference = await referenceOf(documents, entriesOf())
+  pages = await buildSite(site, documents, [...reference, exported()])
   served = await servingFiles(site)
 }, 120_000)
 
