@@ -31,15 +31,20 @@ export function nodeIn(consumer: string, version: NodeVersion): string {
   return join(consumer, 'node_modules', `node-${version}`, 'bin', 'node')
 }
 
-/** Packs what would be published of a clone. The path of each tarball, by the name of its package. */
+/** Builds and packs what would be published of a clone. The path of each tarball, by the name of its package. */
 export async function pack(root: string, into: string): Promise<ReadonlyMap<string, string>> {
+  await mustRun(pnpm('build'), root)
+  return await packBuilt(root, into)
+}
+
+/** As above, of what `pnpm build` has made. */
+export async function packBuilt(root: string, into: string): Promise<ReadonlyMap<string, string>> {
   const tarballs = new Map(
     manifestPathsIn(root).map((path) => {
       const { name, version } = readManifest(join(root, path))
       return [name, join(into, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
     }),
   )
-  await mustRun(pnpm('build'), root)
   await mustRun(
     pnpm(
       '-r',

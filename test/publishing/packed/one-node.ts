@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 
 import { FRAMEWORKS } from '../../frameworks/packages.ts'
 import { copyPrograms, install, pack } from './consumers.ts'
+import { programOf } from './projects.ts'
 import { createReport, succeedsInSilence } from './report.ts'
 import { COMPILER_PACKAGES, compileApp } from './typescript.ts'
 import { METRICS_PACKAGES } from './versions.ts'
@@ -27,7 +28,7 @@ try {
   copyPrograms(root, consumer)
   await install(consumer, tarballs, { ...COMPILER_PACKAGES, ...FRAMEWORKS, ...METRICS_PACKAGES })
   const programs = [
-    [await compileApp(consumer, report)],
+    [programOf(await compileApp(consumer, report))],
     ['smoke.cjs'],
     ['two-copies.mjs'],
     [join('node_modules', '@portcullis', 'cli', 'dist', 'main.js'), '--help'],

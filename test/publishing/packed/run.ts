@@ -4,16 +4,17 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { FRAMEWORKS } from '../../frameworks/packages.ts'
-import { copyPrograms, install, NODE_PACKAGES, nodeIn, pack } from './consumers.ts'
+import { copyPrograms, install, NODE_PACKAGES, nodeIn, pack, packBuilt } from './consumers.ts'
 import { containsOnlyWhatIsMeant } from './contents.ts'
 import { checkFirstMinutes } from './first-minutes.ts'
 import { checkJest } from './jest.ts'
 import { checkNext } from './next.ts'
+import { programOf, projectRunner } from './projects.ts'
 import { createReport, succeedsInSilence } from './report.ts'
 import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
 import { NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
 import { checkTypeScript, COMPILER_PACKAGES, compileApp } from './typescript.ts'
-import { isComplete, METRICS_PACKAGES, NODES, OLDEST_NODE } from './versions.ts'
+import { isBuilt, isComplete, METRICS_PACKAGES, NODES, OLDEST_NODE } from './versions.ts'
 
 // Packs what would be published, examines it, installs it in projects of its own, and runs it there on the Nodes of
 // versions.ts: `pnpm test:packed`. Needs the package registry for the Nodes, the first time.
@@ -45,7 +46,7 @@ const work = mkdtempSync(join(tmpdir(), 'portcullis-packed-'))
 const report = createReport()
 
 try {
-  const tarballs = await pack(root, work)
+  const tarballs = isBuilt ? await packBuilt(root, work) : await pack(root, work)
   // To install waits for disks and the network, so the others begin meanwhile.
   await Promise.all([
     ...[...tarballs.values()].map(examine),
@@ -80,24 +81,30 @@ async function checkConsumer(tarballs: ReadonlyMap<string, string>): Promise<voi
     },
     { [NEST_11_FOLDER]: WITH_NEST_11 },
   )
+  const runProject = projectRunner(consumer, report)
   const app = await compileApp(consumer, report)
+  const compiled = programOf(app)
   await Promise.all([
-    // With the oldest Node: the others run the programs as well, below.
+    runProject(app),
     checkFirstMinutes(
-      join(work, 'empty'),
-      (name) => tarballs.get(name) ?? '',
-      nodeIn(consumer, OLDEST_NODE),
+      {
+        folder: join(work, 'empty'),
+        placeOf: (name) => tarballs.get(name) ?? '',
+        // The others run the programs as well, below.
+        node: nodeIn(consumer, OLDEST_NODE),
+        reasons: isComplete ? 'each' : 'some',
+      },
       report,
     ),
     ...NODES.flatMap((version) =>
-      [app, 'smoke.cjs', 'two-copies.mjs'].map(async (file) => {
+      ['smoke.cjs', 'two-copies.mjs'].map(async (file) => {
         const command = [nodeIn(consumer, version), file]
         await report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
       }),
     ),
     ...ALL_PACKAGES.map(async (name) => {
-      const command = RUNTIMES[name]?.command(consumer, app) ?? []
-      await report.check(`${app} on ${name}`, command, consumer)
+      const command = RUNTIMES[name]?.command(consumer, compiled) ?? []
+      await report.check(`${compiled} on ${name}`, command, consumer)
     }),
     ...PROGRAMS.flatMap((program) => checkProgram(program, consumer)),
     // Every verdict, on each of them: with `--all`.
@@ -113,6 +120,7 @@ async function checkConsumer(tarballs: ReadonlyMap<string, string>): Promise<voi
       consumer,
       [...tarballs.keys()].filter((name) => name !== CLI),
       report,
+      runProject,
     ),
   ])
 }

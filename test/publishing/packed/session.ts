@@ -12,10 +12,15 @@ export interface Running {
   end(signal: 'SIGINT' | 'SIGTERM'): Promise<number | null>
 }
 
+/** All, or one in four. */
+export type Reasons = 'each' | 'some'
+
 /** What the user has: an empty folder at first, the service and the app later. */
 export interface Session {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
+  /** How many of the reasons why a token is bad are looked at. */
+  readonly reasons: Reasons
   readonly children: ChildProcess[]
   service: Running
   app: Running

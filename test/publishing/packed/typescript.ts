@@ -2,15 +2,16 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { GUARDING, SKIPPING_LIB_CHECK } from '../../frameworks/packages.ts'
-import { nodeIn, writeIndex } from './consumers.ts'
-import { type Examine, type Report, succeedsInSilence } from './report.ts'
+import { writeIndex } from './consumers.ts'
+import type { Project } from './projects.ts'
+import { type Report, succeedsInSilence } from './report.ts'
 import { APP_OPTIONS, type Program, PROGRAMS, type Setting } from './typescript-settings.ts'
 import {
   type Compiler,
   COMPILERS,
   isComplete,
   NEWEST_COMPILER,
-  type NodeVersion,
+  NODES,
   ANY_COMPILER,
   SHARED_BY,
 } from './versions.ts'
@@ -26,27 +27,15 @@ export const COMPILER_PACKAGES: Readonly<Record<string, string>> = Object.fromEn
 /** Each on its own: other packages declare the same properties of a request with other types. */
 const SIDE_BY_SIDE = ['request.mts', 'side-by-side.mts', 'side-by-side-mcp.mts']
 
-/** A file that is compiled with some options, in a folder of its own. */
-interface Project {
-  readonly title: string
-  readonly folder: string
-  /** Of the consumer. */
-  readonly file: string
-  readonly type: 'commonjs' | 'module'
-  readonly options: Readonly<Record<string, unknown>>
-  /** Why it does not compile. */
-  readonly error?: string | undefined
-  /** What it is run on. */
-  readonly nodes: readonly NodeVersion[]
-  /** What it prints then. */
-  readonly output?: string | undefined
-}
-
-/** @param packages All that can be imported. */
+/**
+ * @param packages All that can be imported.
+ * @param runProject Runs what came of a project.
+ */
 export function checkTypeScript(
   consumer: string,
   packages: readonly string[],
   report: Report,
+  runProject: (project: Project) => Promise<void>,
 ): Promise<void>[] {
   const text = ['app.ts', ...GUARDING.map((folder) => join('guards', `${folder}.ts`))]
     .map((path) => readFileSync(join(consumer, path), 'utf8'))
@@ -60,24 +49,26 @@ export function checkTypeScript(
         .map((setting) => projectOf(program, setting, compiler)),
     )
     await checkProjects([...programs, ...sideBySide(compiler)], compiler, consumer, report)
+    await Promise.all(programs.map(runProject))
   })
 }
 
-/** Compiles `app.ts` with all guards as an ES module, to be run on all Nodes, and answers where the program is. */
-export async function compileApp(consumer: string, report: Report): Promise<string> {
+/** Compiles `app.ts` with all guards as an ES module, to be run on all Nodes. */
+export async function compileApp(consumer: string, report: Report): Promise<Project> {
   const all = { module: 'nodenext', skipLibCheck: true, outDir: 'dist', rootDir: '.' }
   const options = { ...APP_OPTIONS, ...all }
-  const project = {
+  const project: Project = {
     title: 'app.ts',
     folder: 'app',
     file: 'app.ts',
     type: 'module',
     options,
-  } as const
-  writeProject({ ...project, nodes: [] }, consumer)
+    nodes: NODES,
+  }
+  writeProject(project, consumer)
   const command = [process.execPath, compilerIn(consumer, NEWEST_COMPILER), '-p', project.folder]
   await report.check('app.ts compiles', command, consumer, succeedsInSilence)
-  return join(project.folder, 'dist', 'app.js')
+  return project
 }
 
 function projectOf(
@@ -129,7 +120,7 @@ function folderFor(title: string): string {
 }
 
 /**
- * Compiles projects, and runs what comes of them. One process compiles them all: it reads what they import once, and is
+ * Compiles projects. One process compiles them all: it reads what they import once, and is
  * faster the longer it runs.
  */
 async function checkProjects(
@@ -154,7 +145,6 @@ async function checkProjects(
     const complaint = complaintAbout(project, said.get(basename(project.folder)))
     report.tell(error === undefined ? project.title : `${project.title}: refused`, complaint)
   }
-  await Promise.all(projects.map(async (project) => await runProject(project, consumer, report)))
 }
 
 function writeProject({ folder, file, type, options }: Project, consumer: string): void {
@@ -171,19 +161,6 @@ function writeProject({ folder, file, type, options }: Project, consumer: string
   writeFileSync(join(home, 'package.json'), JSON.stringify({ type }))
   const tsconfig = JSON.stringify({ compilerOptions: options, files: [file] })
   writeFileSync(join(home, 'tsconfig.json'), tsconfig)
-}
-
-async function runProject(
-  { title, folder, file, nodes, output }: Project,
-  consumer: string,
-  report: Report,
-): Promise<void> {
-  const program = join('dist', file.replace(/\.ts$/, '.js'))
-  const home = join(consumer, folder)
-  for (const node of nodes) {
-    const command = [nodeIn(consumer, node), program]
-    await report.check(`${title}: runs on Node ${node}`, command, home, printsOnly(output))
-  }
 }
 
 /** What the compiler says of each project, by the name of its folder. */
@@ -206,10 +183,4 @@ function complaintAbout({ error }: Project, said: string | undefined): string | 
 
 function compilerIn(consumer: string, compiler: Compiler): string {
   return join(consumer, 'node_modules', `typescript-${compiler}`, 'bin', 'tsc')
-}
-
-function printsOnly(output = ''): Examine {
-  return (outcome) =>
-    succeedsInSilence(outcome) ??
-    (outcome.stdout.trim() === output ? undefined : `it prints ${outcome.stdout}, not ${output}`)
 }

@@ -8,6 +8,8 @@ const EVERY_COMPILER = ['5.9.3', '6.0.3', '7.0.2'] as const
 export type Compiler = (typeof EVERY_COMPILER)[number]
 
 export const isComplete = process.argv.includes('--all')
+/** Whether `pnpm build` has been run a moment ago. */
+export const isBuilt = process.argv.includes('--built')
 
 export const OLDEST_NODE = '20.19.0' satisfies NodeVersion
 export const NEWEST_NODE = '26.10.0' satisfies NodeVersion

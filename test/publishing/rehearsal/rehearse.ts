@@ -65,7 +65,11 @@ async function rehearse(): Promise<void> {
     await tryCommands(join(work, 'commands'), env, provider)
   })
   const placeOf = (name: string) => `${name}@${next}`
-  await checkFirstMinutes(join(work, 'first'), placeOf, process.execPath, report, env)
+  const node = process.execPath
+  await checkFirstMinutes(
+    { folder: join(work, 'first'), placeOf, node, reasons: 'each', env },
+    report,
+  )
   await tryReadmes(world)
   await tryVersions(world)
   await tellSizes(world)
