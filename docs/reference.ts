@@ -44,7 +44,6 @@ export async function referenceOf(
     treatWarningsAsErrors: true,
     // Those of types are the compiler's to find: `pnpm check`.
     skipErrorChecking: true,
-    // The compiler has found none: `pnpm check`.
     excludePrivate: true,
     excludeInternal: true,
     // The repository has no address yet that they could lead to.
