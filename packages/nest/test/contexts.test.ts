@@ -1,5 +1,5 @@
 import { type ExecutionContext, Get } from '@nestjs/common'
-import { scope } from '@portcullis/core'
+import { authenticateRequest, scope } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
 import {
@@ -185,6 +185,29 @@ describe('a request over HTTP', () => {
     expect(ask(good)).toBe(true)
     await expect(ask({})).rejects.toThrow(AuthException)
     await expect(ask({ authorization: 'Bearer a.b.c' })).rejects.toThrow(AuthException)
+  })
+
+  test('that no PortcullisGuard has seen: a requirement that a subclass has lost is noticed by one of its class', async () => {
+    class Base {
+      handle(): void {}
+    }
+    const { handle } = Object.getOwnPropertyDescriptors(Base.prototype)
+    Requires(scope('write'))(Base.prototype, 'handle', handle)
+    class Derived extends Base {
+      @Get()
+      override handle(): void {}
+    }
+    Requires(scope('read'))(Derived)
+    const request = requestWith(good)
+    await authenticateRequest(verifier, request, {}, request)
+    const context = Object.assign(contextOf('http', [request, {}]), {
+      getClass: () => Derived,
+      getHandler: (): unknown => Reflect.get(Derived.prototype, 'handle'),
+    })
+    const [requirement] = Reflect.getMetadata('__guards__', Derived) as [PortcullisGuard]
+    await expect(requirement.canActivate(context)).rejects.toThrow(
+      /^@Requires\(\) is lost, since another decorator or a subclass replaces the method/,
+    )
   })
 
   test('whose response has been sent already is refused without touching it', async () => {
