@@ -98,19 +98,18 @@ export interface Order {
   readonly plan: Plan
 }
 
-async function begin({ subject, task, setting, tokens, plan }: Order) {
+async function serve({ subject, task, setting, tokens, plan }: Order): Promise<void> {
   const kind = task === 'ES256 at once' ? { kind: ES256 } : {}
   const [token = ''] = tokens
   const make: Maker = SUBJECTS[subject]
-  return await prepare(TASKS[task](tokens)(await make({ ...setting, ...kind }, token)), plan)
+  const made = await make({ ...setting, ...kind }, token)
+  const run = await prepare(TASKS[task](tokens)(made), plan)
+  process.on('message', () => {
+    void run().then((cost) => process.send?.(cost))
+  })
+  process.send?.('warm')
 }
 
-process.once('message', (order) => {
-  void begin(order as Order).then((run) => {
-    // of micro.ts
-    process.on('message', () => {
-      void run().then((cost) => process.send?.(cost))
-    })
-    process.send?.('warm')
-  })
+process.once('message', (order: Order) => {
+  void serve(order)
 })

@@ -14,7 +14,7 @@ import {
 } from './measure.ts'
 import type { Order, SubjectName, TaskName } from './micro-child.ts'
 import { flags, planOf, report } from './report.ts'
-import { ES256 } from './signature-kinds.ts'
+import { ES256, type SignatureKind } from './signature-kinds.ts'
 import * as subjects from './subjects.ts'
 import { printTable } from './table.ts'
 
@@ -80,35 +80,33 @@ const COLUMNS: Readonly<Record<TaskName, readonly SubjectName[]>> = {
   malformed: VERIFIERS,
 }
 
-const setting = await subjects.createSetting()
-const shorter = await subjects.createSetting(ES256)
-const tokens = setting.signer.tokens(TOKENS)
-const shorterTokens = shorter.signer.tokens(TOKENS)
+async function signed(kind?: SignatureKind) {
+  const made = await subjects.createSetting(kind)
+  return { ...made, tokens: made.signer.tokens(TOKENS) }
+}
+
+const setting = await signed()
+const shorter = await signed(ES256)
 const CHILD = fileURLToPath(new URL('./micro-child.ts', import.meta.url))
 
 type Results = Readonly<Record<TaskName, Costs<SubjectName>>>
 
 async function measureAll(): Promise<Results> {
   const results: [string, Costs<SubjectName>][] = []
-  for (const task of Object.keys(COLUMNS) as TaskName[])
-    // of this table
-    results.push([task, await measureEach(task)])
+  const tasks = Object.keys(COLUMNS) as TaskName[] // of this table
+  for (const task of tasks) results.push([task, await measureEach(task)])
   return Object.fromEntries(results) as Results // of each column
 }
 
 async function measureEach(task: TaskName): Promise<Costs<SubjectName>> {
-  const { jwk, urls } = task === 'ES256 at once' ? shorter : setting
-  const own = {
-    task,
-    setting: { jwk, urls },
-    tokens: task === 'ES256 at once' ? shorterTokens : tokens,
-  }
+  const { jwk, urls, tokens } = task === 'ES256 at once' ? shorter : setting
+  const own = { task, setting: { jwk, urls }, tokens, plan: PLAN }
   const children: ChildProcess[] = []
   const rounds = new Map<SubjectName, Run>()
   for (const subject of COLUMNS[task]) {
     const child = fork(CHILD, process.argv.slice(2), { serialization: 'advanced' })
     children.push(child)
-    await answerTo(child, { ...own, subject, plan: PLAN } satisfies Order)
+    await answerTo(child, { ...own, subject })
     rounds.set(subject, async () => (await answerTo(child, 'next')) as Cost) // of this child
   }
   const costs = await takeTurns(rounds, PLAN.rounds)
