@@ -7,11 +7,11 @@ import { checkClaimSet, checkTimes, isTimely } from '../claims/claims.ts'
 import { askSchema, isOutput, type Schema } from '../claims/schema.ts'
 import { withTenantDecisions } from '../claims/tenants.ts'
 import { marked } from '../ground/copy.ts'
-import { type Binding, bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
+import { bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { checkSize, checkText } from '../token/token.ts'
 import { publishRemembered, type VerdictRecord } from './observed-verdict.ts'
-import type { ProofMemory, ProvenToken, TokenProver } from './token-prover.ts'
+import type { Judged, ProofMemory, ProvenToken, TokenProver } from './token-prover.ts'
 import { checkVerifyOptions } from './verifier-options.ts'
 import type { VerifierParts } from './verifier-parts.ts'
 import type { VerifyOptions } from './verifier.ts'
@@ -29,15 +29,6 @@ export interface Judge {
   readonly recall: (token: string, waitUntil?: WaitUntil) => Auth<unknown> | undefined
 }
 
-/** A proof that the rules have accepted. Its times and its binding are looked at each time. */
-interface Judged {
-  readonly auth: Auth
-  /** Worked out once, so that a token that is bound to nothing costs nothing more. */
-  readonly binding: Binding | undefined
-  /** Whether the schema has answered at once when it was asked last. Until it has, nobody asks who cannot wait. */
-  isSchemaPrompt: boolean
-}
-
 /** How often one token is judged, if each time its proof has ended by the time that the functions of the user have answered. */
 const ROUNDS = 3
 
@@ -49,7 +40,7 @@ export function createJudge<Proven extends ProvenToken>(
 ): Judge {
   const { rules, maxTokenSize, confirmation, schema, revocations, moment, now, timeAt, clock } =
     parts
-  const judged = new WeakMap<Proven, Judged>()
+  const { judged } = memory
 
   /** Everything about the claims, the first time; later what time alone can change. */
   function judgeClaims(token: string, proven: Proven, time: number): Judged {
@@ -112,7 +103,7 @@ export function createJudge<Proven extends ProvenToken>(
       const isAtOnce = isProven(answer)
       const proven = isAtOnce ? answer : await answer
       if (record !== undefined && round === 0) {
-        record.remembered = recalled !== undefined || judged.has(proven)
+        record.remembered = recalled !== undefined || judged.get(proven) !== undefined
       }
       const time = isAtOnce ? timeAt(arrived) : now()
       const known = judgeClaims(token, proven, time)
@@ -165,21 +156,21 @@ export function createJudge<Proven extends ProvenToken>(
     return result
   }
 
-  /** Its answer, if that comes at once. What refuses or takes its time is left to the way that can wait, and asked there from then on. */
-  function askPrompt(asked: Schema<unknown>, known: Judged): Auth<unknown> | undefined {
-    if (!known.isSchemaPrompt) return undefined
-    known.isSchemaPrompt = false
-    const output = askSchema(asked, known.auth)
-    if (!isOutput(output)) {
-      // Nobody waits for it.
-      output.catch(() => {})
-      return undefined
-    }
-    known.isSchemaPrompt = true
-    return output
-  }
-
   return { judge, recall }
+}
+
+/** Its answer, if that comes at once. What refuses or takes its time is left to the way that can wait, and asked there from then on. */
+function askPrompt(asked: Schema<unknown>, known: Judged): Auth<unknown> | undefined {
+  if (!known.isSchemaPrompt) return undefined
+  known.isSchemaPrompt = false
+  const output = askSchema(asked, known.auth)
+  if (!isOutput(output)) {
+    // Nobody waits for it.
+    output.catch(() => {})
+    return undefined
+  }
+  known.isSchemaPrompt = true
+  return output
 }
 
 /** Only what a proof has of its own counts, so that anything else is waited for: the global `Promise` may be another one. */

@@ -45,7 +45,7 @@ export function createKeyProver(
     const claims = readClaims(parsed.payload, rules)
     const header = parsed.header as Header // `checkAlgorithm` has found its `alg`
     const repeatsMember = repeatsConfirmation(claims, parsed.payload)
-    return { token, claims, header, repeatsMember, key, algorithm, foundIn }
+    return { token, claims, header, repeatsMember, key, algorithm, foundIn, judged: undefined }
   }
 
   /** One that is remembered, where the keys have to be waited for. */
@@ -57,6 +57,12 @@ export function createKeyProver(
 
   return {
     algorithms: accepted,
+    judged: {
+      get: (proven) => proven.judged,
+      set(proven, judged) {
+        proven.judged = judged
+      },
+    },
     remember(verified) {
       tokens?.remember(verified)
     },
@@ -72,8 +78,8 @@ export function createKeyProver(
       tokens?.forget(token)
       return undefined
     },
-    prove(token, asked) {
-      const caller = { ...asked, tokenSize: token.length }
+    prove(token, { arrived, signal, waitUntil }) {
+      const caller = { arrived, signal, waitUntil, tokenSize: token.length }
       const known = tokens?.find(token)
       return known === undefined ? proveNew(token, caller) : proveAgain(known, caller)
     },

@@ -9,7 +9,7 @@ import { createJudge } from './judge.ts'
 import { observed, type VerdictRecord } from './observed-verdict.ts'
 import { complaintOfRules } from './profile-check.ts'
 import { createWatch } from './revocation-watch.ts'
-import type { ProofMemory, ProvenToken, TokenProver } from './token-prover.ts'
+import type { Judged, ProofMemory, ProvenToken, TokenProver } from './token-prover.ts'
 import type { ProvenRules } from './verifier-options.ts'
 import { partsOf, type VerifierParts } from './verifier-parts.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
@@ -27,7 +27,9 @@ export function createProvenVerifier<Proven extends ProvenToken>(
   rules: ProvenRules,
 ): Verifier<unknown> {
   const parts = partsOf(ownMembers(rules), true)
-  return verifierOf(prover, { parts, isObserved: () => verdicts.isObserved(), memory: NO_MEMORY })
+  // It remembers tokens by itself.
+  const memory = { remember() {}, forget() {}, judged: new WeakMap<Proven, Judged>() }
+  return verifierOf(prover, { parts, isObserved: () => verdicts.isObserved(), memory })
 }
 
 export interface VerifierSetting<Proven> {
@@ -43,9 +45,6 @@ function issuersOf(
   if (issuer === null) return { issuer }
   return { issuer: issuer.length === 1 ? issuer[0] : undefined }
 }
-
-/** Of a prover that remembers by itself. */
-const NO_MEMORY: ProofMemory<unknown> = { remember() {}, forget() {} }
 
 export function verifierOf<Proven extends ProvenToken>(
   prover: TokenProver<Proven>,

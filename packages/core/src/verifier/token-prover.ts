@@ -1,6 +1,7 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
 
-import type { Claims, Header } from '../claims/auth.ts'
+import type { Auth, Claims, Header } from '../claims/auth.ts'
+import type { Binding } from '../possession/binding.ts'
 import type { AuthError } from '../refusal/errors.ts'
 
 // The interface between a verifier and who proves its tokens: keys, or what an issuer says of them.
@@ -72,7 +73,21 @@ export interface TokenProver<Proven extends ProvenToken = ProvenToken> {
   readonly asksIssuer?: boolean | undefined
 }
 
+/** What the rules have made of a proof that they accept. Its times and its binding are looked at each time. */
+export interface Judged {
+  readonly auth: Auth
+  /** Worked out once, so that a token that is bound to nothing costs nothing more. */
+  readonly binding: Binding | undefined
+  /** Whether the schema has answered at once when it was asked last. Until it has, nobody asks who cannot wait. */
+  isSchemaPrompt: boolean
+}
+
 export interface ProofMemory<Proven> {
+  /** Of one verifier. A proof that has a place for it costs a new token less than an entry of a `WeakMap`. */
+  readonly judged: {
+    readonly get: (proven: Proven) => Judged | undefined
+    readonly set: (proven: Proven, judged: Judged) => void
+  }
   /** The rules have accepted its claims, for the first time. */
   readonly remember: (proven: Proven) => void
   /** Its time is over. */

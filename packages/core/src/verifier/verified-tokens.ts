@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 
 import type { AcceptedAlgorithms, Algorithm } from '../algorithms/algorithms.ts'
 import { findCandidates, type KeyRing, type VerificationKey } from '../keys/key-source.ts'
-import type { ProvenToken } from './token-prover.ts'
+import type { Judged, ProvenToken } from './token-prover.ts'
 
 // Remembers tokens that were proven. That alone lets no token in: the prover asks each time whether its key is still trusted, and the
 // judge whether its times still hold.
@@ -15,6 +15,8 @@ export interface VerifiedToken extends ProvenToken {
   readonly algorithm: Algorithm
   /** The last list of keys that is known to prove the token: while that one is in use, so is the key. */
   foundIn: readonly VerificationKey[] | undefined
+  /** What the rules of the one verifier that it was proven for have made of it. */
+  judged: Judged | undefined
 }
 
 interface Remembered {

@@ -70,7 +70,15 @@ const lasting = tokenOf(ada, 'a', { exp: start + 600, scope: 'read' })
 function verifiedOf(token: string, kid?: string): VerifiedToken {
   const header = kid === undefined ? { alg: 'ES256' } : { alg: 'ES256', kid }
   const key = onlyKeyOf(ada.jwk)
-  return { token, claims: {}, header, key, algorithm: 'ES256', foundIn: undefined }
+  return {
+    token,
+    claims: {},
+    header,
+    key,
+    algorithm: 'ES256',
+    foundIn: undefined,
+    judged: undefined,
+  }
 }
 
 describe('createVerifiedTokens', () => {
