@@ -135,8 +135,8 @@ export function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   if (maxTokenAge !== undefined && !isPresent('iat')) {
     throw new AuthError('invalid_token', 'missing_claim', missingIssueTime)
   }
+  if (requiredClaims.every(({ name }) => isPresent(name))) return
   const missing = requiredClaims.filter(({ name }) => !isPresent(name))
-  if (missing.length === 0) return
   throw new AuthError('invalid_token', 'missing_claim', missingClaims(missing))
 }
 

@@ -21,7 +21,6 @@ export interface Unproven {
   readonly algorithm: Algorithm
   /** The rule of the verifier. */
   readonly accepted: AcceptedAlgorithms
-  readonly tried: number
   readonly why: WhyUnproven | undefined
   readonly arrived: Instant
 }
@@ -106,8 +105,11 @@ function adviceOnSilentKeys(algorithm: Algorithm): string {
   return `; an RSA key that states no alg is for RS512 only: if your issuer signs with ${algorithm}, state algorithms: ['${algorithm}']`
 }
 
-/** For `signature`: keys fit, and none made it. */
-export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): NumberedDetail {
+/** For `signature`: keys fit, and none made it. @param tried How many of them. */
+export function otherSignature(
+  { ring, kid, why, arrived }: Unproven,
+  tried: number,
+): NumberedDetail {
   const count = ring.keys.length
   const age = ageOf(ring, arrived)
   return () => {

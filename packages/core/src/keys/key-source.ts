@@ -148,8 +148,8 @@ export function findCandidates(
     if (ring.bare || (kid !== undefined && key.kid === kid)) named.push(key)
     else if (kid === undefined || key.kid === undefined) unnamed.push(key)
   }
-  named.push(...unnamed)
-  return named.length > MAX_CANDIDATES ? named.slice(0, MAX_CANDIDATES) : named
+  const all = unnamed.length === 0 ? named : [...named, ...unnamed]
+  return all.length > MAX_CANDIDATES ? all.slice(0, MAX_CANDIDATES) : all
 }
 
 /** How many more keys fit one token than are tried: one without a `kid`, which fits the most, for a verifier that lists all algorithms. */

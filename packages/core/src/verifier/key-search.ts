@@ -122,10 +122,11 @@ export function createKeySearch({
     const hints = hintsOf(reading)
     const sought: Sought = { token, caller, ring, hints, other: undefined }
     const candidates = findCandidates(ring, hints, accepted)
-    for (const [at, key] of candidates.entries()) {
+    for (const key of candidates) {
       const isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
       if (typeof isSigned !== 'boolean') {
-        return searchOn(sought, findLater(sought, reading, candidates.slice(at), isSigned))
+        const others = candidates.slice(candidates.indexOf(key))
+        return searchOn(sought, findLater(sought, reading, others, isSigned))
       }
       // A synchronous result cannot race a refresh.
       if (isSigned && !isForOthers(key, reading, sought)) {
@@ -165,12 +166,13 @@ export function createKeySearch({
   /** No key of the ring proves the token. */
   async function searchElsewhere(sought: Sought): Promise<Found> {
     const { token, caller, hints } = sought
+    const { algorithm, kid } = hints
     const answer = await keys.suspect(suspicionOf(sought), caller)
     if (answer.key !== undefined) {
       return { reading: read(token), key: answer.key, foundIn: undefined }
     }
     const { ring, why } = answer
-    throw unproven({ ...hints, ring, why, accepted, arrived: caller.arrived }, sought.other)
+    throw unproven({ algorithm, kid, ring, why, accepted, arrived: caller.arrived }, sought.other)
   }
 
   async function isTrusted(key: VerificationKey, { hints, caller }: Sought): Promise<boolean> {
@@ -223,16 +225,15 @@ function hintsOf({ parsed, algorithm }: Reading): KeyHints {
 }
 
 /** @param other A key that has made the signature, and is for tokens of other issuers. */
-export function unproven(said: Omit<Unproven, 'tried'>, other?: OtherMaker): AuthError {
+export function unproven(said: Unproven, other?: OtherMaker): AuthError {
   const { ring, algorithm, accepted } = said
   const tried = findCandidates(ring, said, accepted).length
-  const doubt = { ...said, tried }
   if (other !== undefined) {
-    return new AuthError('invalid_token', 'unknown_key', keyOfOthers(doubt, other))
+    return new AuthError('invalid_token', 'unknown_key', keyOfOthers(said, other))
   }
-  if (tried > 0) return new AuthError('invalid_token', 'signature', otherSignature(doubt))
+  if (tried > 0) return new AuthError('invalid_token', 'signature', otherSignature(said, tried))
   // A list has been compared with the header before: with one, what is missing is a key.
   const isForNone =
     accepted === undefined && !ring.keys.some((key) => isFor(key, algorithm, accepted))
-  return new AuthError('invalid_token', isForNone ? 'algorithm' : 'unknown_key', unknownKey(doubt))
+  return new AuthError('invalid_token', isForNone ? 'algorithm' : 'unknown_key', unknownKey(said))
 }
