@@ -32,6 +32,7 @@ export function freshnessLifetime(
  */
 export function retryAfter(headers: FetchResponse['headers'], wallNow: number): number | undefined {
   const text = textOf(headers, 'retry-after')?.trim()
+  if (text === undefined) return undefined
   const seconds = deltaSeconds(text)
   if (seconds !== undefined) return seconds
   const writtenAt = httpDate(textOf(headers, 'date'))
