@@ -34,5 +34,5 @@ async function measureKind(kind: SignatureKind): Promise<void> {
 }
 
 console.log(`${describeMachine()}\nMain thread by ${mainThread.name}.`)
-console.log(`Medians of ${PLAN.rounds} interleaved rounds; times of the bare synchronous call.\n`)
+console.log(`Least of ${PLAN.rounds} interleaved rounds; times of the bare synchronous call.\n`)
 for (const kind of Object.values(KINDS).filter(isThere)) await measureKind(kind)

@@ -82,7 +82,7 @@ const costs = await measure(measured, accepting(take), PLAN)
 setting.keyServer.close()
 console.log(describeMachine())
 printTable(
-  `Medians of ${PLAN.rounds} interleaved rounds; times of the bare synchronous call.`,
+  `Least of ${PLAN.rounds} interleaved rounds; times of the bare synchronous call.`,
   [
     ['Checked', ({ name }) => name],
     ['times', (each) => ratioOf(costs, each, bare)],

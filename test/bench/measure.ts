@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks'
 
 import { do_not_optimize as keep } from 'mitata'
 
-// Rounds in turn, each in an order of its own, and medians over the rounds: so whatever else the machine does hits all
-// alike, and so does what a task leaves behind (whoever runs next after the thread pool was busy takes up to a tenth
-// longer). From mitata comes what keeps results from being optimised away; its own loops run one benchmark to its end
-// before the next and know one clock, so they are not used.
+// Rounds in turn, each in an order of its own, so that whatever a task leaves behind hits all alike (whoever runs next after the
+// thread pool was busy takes up to a tenth longer). The least of the rounds counts: whatever else the machine does only adds to
+// them, and by medians two runs of the same code differed by a tenth and more. From mitata comes what keeps results from being
+// optimised away; its own loops run one benchmark to its end before the next and know one clock, so they are not used.
 
 /** What one verification takes, in microseconds. */
 export interface Cost {
@@ -30,7 +30,7 @@ export interface Subject {
 /** Prepares that many verifications, unmeasured, and answers what runs them all. */
 export type Task = (count: number) => () => void | Promise<void>
 
-/** Of each subject, round by round, so that ratios are those of neighbours. */
+/** Of each subject, round by round. */
 export type Costs<Key = Subject> = ReadonlyMap<Key, readonly Cost[]>
 
 export interface Plan {
@@ -220,12 +220,13 @@ export function ratioOf<Key>(
   other: Key,
   part: keyof Cost = 'wall',
 ): number {
-  return beside(costs.get(subject), costs.get(other), (one, two) => one[part] / two[part])
+  return costOf(costs, subject, part) / costOf(costs, other, part)
 }
 
-/** Microseconds of one verification, or NaN of what was not measured. */
+/** Microseconds of one verification, in the round that others disturbed least; NaN of what was not measured. */
 export function costOf<Key>(costs: Costs<Key>, subject: Key, part: keyof Cost = 'wall'): number {
-  return median((costs.get(subject) ?? []).map((cost) => cost[part]))
+  const rounds = costs.get(subject) ?? []
+  return rounds.length === 0 ? Number.NaN : Math.min(...rounds.map((cost) => cost[part]))
 }
 
 /** What each says in each round: rounds of different subjects alternate. */

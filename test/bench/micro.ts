@@ -168,7 +168,7 @@ function print(results: Results): void {
     [title, (each: SubjectName) => costOf(results[task], each)] as const
   console.log(`Main thread by ${mainThread.name}.`)
   printTable(
-    `Times of the bare synchronous call; medians of ${PLAN.rounds} interleaved rounds; ${TOKENS} tokens:`,
+    `Times of the bare synchronous call; least of ${PLAN.rounds} interleaved rounds; ${TOKENS} tokens:`,
     [
       ['Verifier', (each) => each],
       ratio('new token, one at a time', 'new'),
