@@ -1,6 +1,7 @@
 import { types } from 'node:util'
 
 import type { JsonObject } from '@portcullis/core'
+import { mediaTypeOf } from '@portcullis/kit/http'
 import { isJsonObject, member, parseUnambiguousObject } from '@portcullis/kit/json'
 import { hasMethods } from '@portcullis/kit/options'
 
@@ -29,7 +30,7 @@ type Found = { readonly token: string; readonly err: undefined } | RefusedEvent
 
 /** The form field `logout_token`. OpenID Connect Back-Channel Logout 1.0 section 2.5. */
 export async function findLogoutToken(request: EventRequest): Promise<Found> {
-  if (mediaTypeOf(request) !== 'application/x-www-form-urlencoded') {
+  if (typeOf(request) !== 'application/x-www-form-urlencoded') {
     return invalidEvent('The Content-Type must be application/x-www-form-urlencoded')
   }
   const body = bodyOf(request)
@@ -46,7 +47,7 @@ export async function findLogoutToken(request: EventRequest): Promise<Found> {
 
 /** The whole body. RFC 8935 section 2.1. */
 export async function findSecurityEventToken(request: EventRequest): Promise<Found> {
-  if (mediaTypeOf(request) !== 'application/secevent+jwt') {
+  if (typeOf(request) !== 'application/secevent+jwt') {
     return invalidEvent('The Content-Type must be application/secevent+jwt')
   }
   const token = await textOf(bodyOf(request))
@@ -55,7 +56,7 @@ export async function findSecurityEventToken(request: EventRequest): Promise<Fou
 
 /** The member `payload` of a JSON object, as Apple sends it. */
 export async function findPayload(request: EventRequest): Promise<Found> {
-  if (mediaTypeOf(request) !== 'application/json') {
+  if (typeOf(request) !== 'application/json') {
     return invalidEvent('The Content-Type must be application/json')
   }
   const body = bodyOf(request)
@@ -139,9 +140,8 @@ function isStream(body: unknown): body is AsyncIterable<unknown> {
   )
 }
 
-function mediaTypeOf({ headers }: EventRequest): string | undefined {
-  const value = headerOf(headers, 'content-type')
-  return value?.split(';')[0]?.trim().toLowerCase()
+function typeOf({ headers }: EventRequest): string {
+  return mediaTypeOf(headerOf(headers, 'content-type'))
 }
 
 function isFetchHeaders(headers: object): headers is Headers {

@@ -1,5 +1,6 @@
 import type { Clock, FetchResponse } from '@portcullis/core'
 import {
+  mediaTypeOf,
   platformCode,
   readBody,
   type Retry,
@@ -77,7 +78,11 @@ export async function exchange(
       throw failed('bad_answer', detail, pause)
     }
     if (response.status !== 200) throw refused(response.status, octets, name, pause)
-    return { mediaType: mediaTypeOf(response.headers), octets, retryAfter: pause }
+    return {
+      mediaType: mediaTypeOf(textOf(response.headers, 'content-type')),
+      octets,
+      retryAfter: pause,
+    }
   } catch (error) {
     if (error instanceof FailedExchange) throw error
     const code = platformCode(error)
@@ -164,9 +169,4 @@ export function unavailableEndpoint(
   pause?: number,
 ): FailedExchange {
   return new FailedExchange({ reason, detail, concerns: 'endpoint', retryAfter: pause })
-}
-
-/** Without parameters, in small letters. RFC 9110 section 8.3.1. */
-function mediaTypeOf(headers: FetchResponse['headers']): string {
-  return (textOf(headers, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }

@@ -20,5 +20,6 @@ export {
   within,
 } from './http/fetch-json.ts'
 export { platformCode, whatIsMissing, whereItIsFrom, whyFailed } from './http/fetch-words.ts'
+export { mediaTypeOf } from './http/media-type.ts'
 export { closeUnread } from './http/unread-body.ts'
 export { createRetry, isSuccess, isWorthRetrying, type Retry } from './http/retry.ts'

@@ -1,10 +1,11 @@
+import { mediaTypeOf } from '@portcullis/kit/http'
 import { ownMembers } from '@portcullis/kit/options'
 
 // Streams of events: which answers are such, and how one is ended from outside.
 
 /** @see https://html.spec.whatwg.org/multipage/server-sent-events.html#text/event-stream */
 export function isEventStream(contentType: string | null | undefined): boolean {
-  return /^\s*text\/event-stream\s*(?:;|$)/i.test(contentType ?? '')
+  return mediaTypeOf(contentType) === 'text/event-stream'
 }
 
 /**

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
+import { mediaTypeOf } from '@portcullis/kit/http'
 import { parseJson } from '@portcullis/kit/json'
 import type { Routes } from '@portcullis/testing'
 
@@ -132,7 +133,7 @@ export async function bodyOf<Input>(
   read: Read<Input>,
 ): Promise<Input | Response> {
   // No form of another page can send this type without being asked first, and such a question is refused.
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  const type = mediaTypeOf(request.headers.get('content-type'))
   if (type !== 'application/json') return answer(415, { error: 'the body must be JSON' })
   const octets = new Uint8Array(await request.arrayBuffer())
   if (octets.length > MAX_BODY_OCTETS) {

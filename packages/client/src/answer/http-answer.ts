@@ -1,4 +1,5 @@
 import {
+  mediaTypeOf,
   readBody as readOctets,
   retryAfter,
   whatIsMissing,
@@ -51,7 +52,7 @@ export function notAToken(
   { status: responseStatus, headers }: Response,
   size: string,
 ): TokenClientError {
-  const type = mediaTypeOf(headers.get('content-type'))
+  const type = statedType(headers.get('content-type'))
   const message = `the answer of the token service has no token that can be found: ${type}, ${size}`
   return new TokenClientError('unexpected_response', message, { responseStatus })
 }
@@ -69,8 +70,8 @@ const MEDIA_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /** Only a known one is named, since a service may write anything there, even a token. */
-export function mediaTypeOf(contentType: string | null): string {
+export function statedType(contentType: string | null): string {
   if (contentType === null) return 'no media type'
-  const [type = ''] = contentType.toLowerCase().split(';')
-  return MEDIA_TYPES.has(type.trim()) ? type.trim() : 'another media type'
+  const type = mediaTypeOf(contentType)
+  return MEDIA_TYPES.has(type) ? type : 'another media type'
 }

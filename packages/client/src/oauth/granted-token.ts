@@ -2,7 +2,7 @@ import { parseObject } from '@portcullis/kit/json'
 import { elapsed } from '@portcullis/kit/time'
 
 import { TokenClientError } from '../answer/errors.ts'
-import { mediaTypeOf } from '../answer/http-answer.ts'
+import { statedType } from '../answer/http-answer.ts'
 import { lifetimeOf } from '../answer/lifetime.ts'
 import { boundKeyOf, membersOf, validityOf } from '../answer/token-response.ts'
 import { UNKNOWN_LIFETIME } from '../login/held-token.ts'
@@ -58,7 +58,7 @@ function readMembers(
 ): Granted | string {
   if (status !== 200) return `has the status ${status}: expected 200`
   if (value === undefined) {
-    const found = mediaTypeOf(headers.get('content-type'))
+    const found = statedType(headers.get('content-type'))
     return `is no JSON object with each member once (${found}): expected one with access_token and token_type`
   }
   const own = (name: string) => membersOf(value, [name])[0]
