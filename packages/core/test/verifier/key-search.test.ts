@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
@@ -92,4 +93,15 @@ describe('a token with two candidates', () => {
     expect(new Set(await Promise.all(verdicts))).toEqual(new Set(['accepted']))
     expect(keys.ring).toBe(both)
   })
+})
+
+test('the last of five candidates, which alone is tried on the thread pool, leaves meanwhile: its token is not taken for one of the first', async () => {
+  const { verifier, keys } = world()
+  const others = Array.from({ length: 4 }, () => bob.ring.keys).flat()
+  keys.ring = { keys: [...others, ...ada.ring.keys], bare: false }
+  // Those before may have left the event loop busy.
+  await nextIteration()
+  const verdict = verifier.verify(token)
+  keys.ring = { keys: others, bare: false }
+  await expect(verdict).rejects.toMatchObject({ reason: 'signature' })
 })

@@ -40,6 +40,10 @@ async function refusalOf(token: string, more?: Partial<VerifierOptions>): Promis
   return verdict
 }
 
+/** Of a security event: RFC 8417 section 2.2. */
+const EVENTS = { events: { 'https://schemas.test/event': {} } }
+const EVENT: TokenOptions = { header: { typ: 'secevent+jwt' }, claims: EVENTS }
+
 const UNPROVEN =
   'Bearer realm="api", error="invalid_token", error_description="The access token is not valid"'
 const publicPem = createPublicKey({ key: issuer.publicJwk as JsonWebKey, format: 'jwk' }).export({
@@ -144,6 +148,7 @@ const proven: [AuthErrorReason, string, string, TokenOptions, Partial<VerifierOp
     { omit: ['aud'] },
   ],
   ['type', 'of another type', 'The access token is of another type', {}, { type: 'at+jwt' }],
+  ['type', 'with events', 'The access token is of another type', { claims: EVENTS }],
   [
     'missing_claim',
     'without an expiry',
@@ -200,6 +205,7 @@ describe('a sound token', () => {
     ['for several audiences', { claims: { aud: ['web', 'api'] } }, {}],
     ['from one of several issuers', {}, { issuer: ['a', 'https://issuer.test'] }],
     ['of the wanted type', { header: { typ: 'application/AT+JWT' } }, { type: 'at+jwt' }],
+    ['with events, of a type that is wanted', EVENT, { type: 'secevent+jwt' }],
     ['with the required claims', { claims: { jti: null } }, { requiredClaims: ['jti'] }],
     ['young enough', { claims: { iat: clock.now() - 60 } }, { maxTokenAge: 60 }],
     [
