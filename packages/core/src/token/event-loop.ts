@@ -71,7 +71,7 @@ export function watchEventLoop(limits: EventLoopLimits): EventLoopWatch {
     })
   }
 
-  /** In a microtask, of which `queueMicrotask` would make a resource of the platform's own each time. */
+  /** One microtask later. `queueMicrotask` would do the same, but in Node it makes an `AsyncResource` at each call. */
   async function endRun(): Promise<void> {
     await fulfilled
     done = 0

@@ -27,7 +27,7 @@ export function createProvenVerifier<Proven extends ProvenToken>(
   rules: ProvenRules,
 ): Verifier<unknown> {
   const parts = partsOf(ownMembers(rules), true)
-  // It remembers tokens by itself.
+  // The prover remembers tokens by itself, and its proofs may be frozen.
   const memory = { remember() {}, forget() {}, judged: new WeakMap<Proven, Judged>() }
   return verifierOf(prover, { parts, isObserved: () => verdicts.isObserved(), memory })
 }

@@ -83,7 +83,7 @@ export interface Judged {
 }
 
 export interface ProofMemory<Proven> {
-  /** Of one verifier. A proof that has a place for it costs a new token less than an entry of a `WeakMap`. */
+  /** What its one verifier has made of each proof. A place in the proof itself costs less than an entry of a `WeakMap`. */
   readonly judged: {
     readonly get: (proven: Proven) => Judged | undefined
     readonly set: (proven: Proven, judged: Judged) => void
