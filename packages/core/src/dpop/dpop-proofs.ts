@@ -68,9 +68,10 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     algorithms,
     required,
     async check(request) {
-      const { proof, profile, ...asked } = ownMembers(request)
+      const asked = ownMembers(request)
+      const { profile } = asked
       await turnToRead()
-      const read = timeReading(clock, () => readProof(proof))
+      const read = timeReading(clock, () => readProof(asked.proof))
       checkAlgorithm(read, profile)
       await checkSignature(read)
       // After the wait for the signature: it may have been long.

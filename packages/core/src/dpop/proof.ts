@@ -69,7 +69,8 @@ export function createProofReader(algorithms: readonly Algorithm[]): (proof: unk
       read = readKey(header, algorithms)
       known.set(header, read)
     }
-    return { parsed, ...read }
+    const { key, algorithm } = read
+    return { parsed, key, algorithm }
   }
 }
 

@@ -50,8 +50,9 @@ function originOf(text: string): PublicOrigin | undefined {
   return read && { server: read.server, prefix: read.path.replace(/\/$/, '') }
 }
 
+/** Scheme, name or address of the host, port and path. Not by names: an object of groups costs as much again. */
 const URL_FORM =
-  /^(?<scheme>https?):\/\/(?:(?<host>[^/?#@:[\]\\]+)|(?<address>\[[\d.:a-f]+\]))(?::(?<port>\d*))?(?<path>\/[^?#]*)?(?:[?#]|$)/i
+  /^(https?):\/\/(?:([^/?#@:[\]\\]+)|(\[[\d.:a-f]+\]))(?::(\d*))?(\/[^?#]*)?(?:[?#]|$)/i
 
 const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
   ['http', '80'],
@@ -60,15 +61,13 @@ const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
 
 /** In one spelling. Not by `URL`, which is lenient: it takes `\` for `/`, leaves out tabs, and knows spellings that no client writes. */
 function readUrl(text: string): { readonly server: string; readonly path: string } | undefined {
-  const parts = URL_FORM.exec(text)?.groups
-  const path = normalPath(parts?.['path'] ?? '/')
-  const scheme = parts?.['scheme']?.toLowerCase() ?? ''
-  const address = parts?.['address']
-  const host = address === undefined ? normalName(parts?.['host']) : normalAddress(address)
+  const [, scheme = '', name, address, port = '', stated = '/'] = URL_FORM.exec(text) ?? []
+  const path = normalPath(stated)
+  const host = address === undefined ? normalName(name) : normalAddress(address)
   if (path === undefined || host === undefined) return undefined
-  const port = parts?.['port'] ?? ''
-  const isDefault = port === '' || port === DEFAULT_PORTS.get(scheme)
-  return { server: `${scheme}://${host}${isDefault ? '' : `:${port}`}`, path }
+  const protocol = scheme.toLowerCase()
+  const isDefault = port === '' || port === DEFAULT_PORTS.get(protocol)
+  return { server: `${protocol}://${host}${isDefault ? '' : `:${port}`}`, path }
 }
 
 /** ASCII alone, so that no letter becomes one of ASCII by the change of case: names of other scripts are written `xn--`. */
@@ -89,12 +88,15 @@ function normalAddress(address: string): string | undefined {
 function pathOfTarget(target: unknown): string | undefined {
   if (typeof target !== 'string') return undefined
   const [asked = ''] = target.split('?', 1)
-  const isPath = asked.startsWith('/')
-  const parts = /^[a-z][\d+.a-z-]*:\/\/[^/\\]+(?<path>\/.*)?$/i.exec(asked)?.groups
-  if (!isPath && parts === undefined) return undefined
-  const path = isPath ? asked : (parts?.['path'] ?? '/')
+  const path = asked.startsWith('/') ? asked : pathOfAbsolute(asked)
+  if (path === undefined) return undefined
   const resolved = normalPath(path)
   return resolved === normalOctets(path) ? resolved : undefined
+}
+
+function pathOfAbsolute(asked: string): string | undefined {
+  const parts = /^[a-z][\d+.a-z-]*:\/\/[^/\\]+(?<path>\/.*)?$/i.exec(asked)?.groups
+  return parts && (parts['path'] ?? '/')
 }
 
 /** Printable ASCII without `#`, `?` and `\`, and with two digits behind each `%`. */
@@ -106,6 +108,7 @@ function normalPath(path: string): string | undefined {
 
 /** @see RFC 3986 sections 6.2.2.1 and 6.2.2.2 */
 function normalOctets(text: string): string {
+  if (!text.includes('%')) return text
   return text.replaceAll(/%[\da-f]{2}/gi, (octet) => {
     const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16))
     return /[\w.~-]/.test(character) ? character : octet.toUpperCase()
@@ -114,6 +117,7 @@ function normalOctets(text: string): string {
 
 /** @see RFC 3986 section 5.2.4 */
 function withoutDotSegments(path: string): string {
+  if (!path.includes('/.')) return path
   const segments = path.slice(1).split('/')
   const kept: string[] = []
   for (const segment of segments) {

@@ -152,9 +152,7 @@ export function attemptBinding(
   { confirmation = 'require' }: VerifierOptions,
 ): Attempt<void> {
   return attempt(() => {
-    if (claims === undefined) return
-    const auth = { claims, header: { alg: '' }, token: '' }
-    checkBinding(auth, binding, possessionOf(possession), confirmation)
+    if (claims !== undefined) checkBinding(binding, possessionOf(possession), confirmation)
   })
 }
 

@@ -69,18 +69,17 @@ export function possessionOf(given: Possession | undefined): Possession | undefi
 
 /**
  * @param confirmation `ignore` waives it, but for a DPoP proof: whoever sends one expects that it counts.
- * @returns The same, with what was proven. @throws AuthError `binding` @see RFC 9449 section 7.2; RFC 8705 section 3
+ * @returns What was proven, if anything. @throws AuthError `binding` @see RFC 9449 section 7.2; RFC 8705 section 3
  */
 export function checkBinding(
-  auth: Auth,
   binding: Binding | undefined,
   possession: Possession | undefined,
   confirmation: 'require' | 'ignore',
-): Auth {
+): Possession | undefined {
   const jkt = possession?.jkt
   if (binding === undefined) {
     if (jkt !== undefined) throw bindingRefusal(unboundToken)
-    return auth
+    return undefined
   }
   if (jkt !== undefined && binding.jkt === undefined) {
     throw bindingRefusal(binding.complaint ?? unboundToken)
@@ -91,19 +90,24 @@ export function checkBinding(
   if (binding.jkt !== jkt && (isRequired || jkt !== undefined)) {
     throw bindingRefusal(jkt === undefined ? notProvenHere('jkt') : notProven('jkt'))
   }
-  if (isRequired && binding.x5tS256 !== undefined && binding.x5tS256 !== x5tS256) {
+  const isCertified = x5tS256 !== undefined && x5tS256 === binding.x5tS256
+  if (isRequired && binding.x5tS256 !== undefined && !isCertified) {
     throw bindingRefusal(x5tS256 === undefined ? notProvenHere('x5tS256') : notProven('x5tS256'))
   }
-  return withPossession(auth, {
-    ...(jkt === undefined ? {} : { jkt }),
-    ...(x5tS256 === undefined || x5tS256 !== binding.x5tS256 ? {} : { x5tS256 }),
-  })
+  if (jkt === undefined && !isCertified) return undefined
+  return { jkt, x5tS256: isCertified ? x5tS256 : undefined }
 }
 
-function withPossession(auth: Auth, proven: Possession): Auth {
-  return Object.keys(proven).length === 0
-    ? auth
-    : Object.freeze(marked({ ...auth, possession: Object.freeze(ownMembers(proven)) }))
+/** The same, with what was proven. */
+export function withPossession(auth: Auth, { jkt, x5tS256 }: Possession): Auth {
+  const possession: Possession = Object.freeze(
+    ownMembers({ ...(jkt !== undefined && { jkt }), ...(x5tS256 !== undefined && { x5tS256 }) }),
+  )
+  return Object.freeze(marked({ ...auth, possession }))
+}
+
+export function isSamePossession(one: Possession | undefined, other: Possession): boolean {
+  return one?.jkt === other.jkt && one?.x5tS256 === other.x5tS256
 }
 
 export function bindingRefusal(detail: Detail): AuthError {

@@ -2,12 +2,18 @@ import type { WaitUntil } from '@portcullis/kit/calls'
 import { own } from '@portcullis/kit/options'
 import { unlessAborted } from '@portcullis/kit/waiting'
 
-import type { Auth } from '../claims/auth.ts'
+import type { Auth, Possession } from '../claims/auth.ts'
 import { checkClaimSet, checkTimes, isTimely } from '../claims/claims.ts'
 import { askSchema, isOutput, type Schema } from '../claims/schema.ts'
 import { withTenantDecisions } from '../claims/tenants.ts'
 import { marked } from '../ground/copy.ts'
-import { bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
+import {
+  bindingOf,
+  checkBinding,
+  isSamePossession,
+  possessionOf,
+  withPossession,
+} from '../possession/binding.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { checkSize, checkText } from '../token/token.ts'
 import { publishRemembered, type VerdictRecord } from './observed-verdict.ts'
@@ -54,7 +60,7 @@ export function createJudge<Proven extends ProvenToken>(
     const noted = withTenantDecisions({ claims, header, token }, rules.issuer)
     const auth: Auth = Object.freeze(marked(noted))
     const binding = bindingOf(claims, own(proven, 'repeatsMember') === true)
-    const accepted = { auth, binding, isSchemaPrompt: false }
+    const accepted = { auth, binding, bound: undefined, isSchemaPrompt: false }
     judged.set(proven, accepted)
     // One that is refused from here on is remembered as well: to refuse it again needs no other proof.
     memory.remember(proven)
@@ -108,7 +114,7 @@ export function createJudge<Proven extends ProvenToken>(
       const time = isAtOnce ? timeAt(arrived) : now()
       const known = judgeClaims(token, proven, time)
       const { auth, binding } = known
-      const bound = checkBinding(auth, binding, possession, confirmation)
+      const bound = boundBy(known, checkBinding(binding, possession, confirmation))
       let result: Auth<unknown> = bound
       if (schema !== undefined) {
         if (made?.of !== proven) {
@@ -157,6 +163,15 @@ export function createJudge<Proven extends ProvenToken>(
   }
 
   return { judge, recall }
+}
+
+/** With what the sender has proven, which {@link checkBinding} has compared with the token. */
+function boundBy(known: Judged, proven: Possession | undefined): Auth {
+  if (proven === undefined) return known.auth
+  const { bound } = known
+  if (bound !== undefined && isSamePossession(bound.possession, proven)) return bound
+  known.bound = withPossession(known.auth, proven)
+  return known.bound
 }
 
 /** Its answer, if that comes at once. What refuses or takes its time is left to the way that can wait, and asked there from then on. */

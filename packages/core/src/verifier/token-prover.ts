@@ -78,6 +78,8 @@ export interface Judged {
   readonly auth: Auth
   /** Worked out once, so that a token that is bound to nothing costs nothing more. */
   readonly binding: Binding | undefined
+  /** The `Auth` with what a sender has proven last. Nearly always that is the same again: a token is bound to one key. */
+  bound: Auth | undefined
   /** Whether the schema has answered at once when it was asked last. Until it has, nobody asks who cannot wait. */
   isSchemaPrompt: boolean
 }

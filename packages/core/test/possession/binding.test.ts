@@ -265,11 +265,38 @@ describe('what an Auth says of it', () => {
     expect(Object.keys(other)).not.toContain('possession')
   })
 
-  test('differs from use to use: nothing of it is remembered', async () => {
+  test('is what was proven at this use, whatever others have proven before', async () => {
     const verifier = verifierWith({ confirmation: 'ignore' })
+    const token = await bound({ jkt: JKT, 'x5t#S256': CERTIFICATE })
+    const uses: readonly Possession[] = [key, certificate, both, {}]
+    // Each behind each, itself among them.
+    for (const earlier of uses) {
+      for (const possession of uses) {
+        await verifier.verify(token, { possession: earlier })
+        const auth = await verifier.verify(token, { possession })
+        expect({ ...auth.possession }).toEqual(possession)
+        expect(Object.hasOwn(auth, 'possession')).toBe(possession !== uses[3])
+      }
+    }
+  })
+
+  test('is of this token, of several that are used in turn', async () => {
+    const verifier = verifierWith()
+    const tokens = [await bound(key), await bound({ jkt: CERTIFICATE })] as const
+    for (let use = 0; use < 2; use++) {
+      for (const [at, jkt] of [JKT, CERTIFICATE].entries()) {
+        const token = tokens[at] ?? ''
+        const auth = await verifier.verify(token, { possession: { jkt } })
+        expect([auth.token, { ...auth.possession }]).toEqual([token, { jkt }])
+      }
+    }
+  })
+
+  test('is made once for a client that uses its token again', async () => {
+    const verifier = verifierWith()
     const token = await bound(key)
-    expect((await verifier.verify(token, { possession: key })).possession).toEqual(key)
-    expect((await verifier.verify(token)).possession).toBeUndefined()
+    const first = await verifier.verify(token, { possession: { ...key } })
+    expect(await verifier.verify(token, { possession: { ...key } })).toBe(first)
   })
 })
 
