@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import type { IncomingMessage, Server } from 'node:http'
 import { duplexPair } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 
 import * as http from './http-server.ts'
-import { inTurn, mainThread, measure, type Task } from './measure.ts'
-import { builtBeside, flags, planOf, report } from './report.ts'
+import { costOf, inTurn, mainThread, measure, type Task } from './measure.ts'
+import { builtBeside, flags, planOf, printedAlone, report } from './report.ts'
 import { createSetting, fastJwtCached } from './subjects.ts'
 import { printTable } from './table.ts'
 
@@ -118,19 +116,14 @@ async function serve(framework: string, guard: string): Promise<Server | undefin
 async function measureHere(framework: string, guard: string): Promise<number> {
   const server = await serve(framework, guard)
   if (server === undefined) throw new Error(`there is no ${framework}`)
-  const costs = await measure([server], connect, PLAN)
-  return Math.min(...(costs.get(server) ?? []).map((cost) => cost[time]))
+  return costOf(await measure([server], connect, PLAN), server, time)
 }
 
 async function measureAll(): Promise<readonly Measured[]> {
   const results: Measured[] = []
-  const program = [...process.execArgv, fileURLToPath(import.meta.url)]
   const guards = ['nothing', 'ours', 'fastJwt', ...(flags.beside === undefined ? [] : ['other'])]
   for (const framework of Object.keys(THIN)) {
-    const costs = await inTurn(guards, PROCESSES, (guard) => {
-      const args = [...program, framework, guard, ...process.argv.slice(2)]
-      return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))
-    })
+    const costs = await inTurn(guards, PROCESSES, (guard) => printedAlone(framework, guard))
     const least = (guard: string) => Math.min(...(costs.get(guard) ?? [Number.NaN]))
     const request = least('nothing')
     results.push({ framework, request, added: (guard) => least(guard) - request })

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -29,6 +30,13 @@ export async function builtBeside<Exports>(file: string): Promise<Exports | unde
 export function planOf(whole: Plan, checked: Partial<Plan> = {}): Plan {
   if (flags.quick) return { rounds: 1, milliseconds: 5, warmUp: 10 }
   return flags.check ? { ...whole, rounds: 7, garbage: 'minor', ...checked } : whole
+}
+
+/** The number that this bench prints in a process of its own, which is told what to measure before its other words. */
+export function printedAlone(...words: readonly string[]): number {
+  const [node, program = '', ...others] = process.argv
+  const args = [...process.execArgv, program, ...words, ...others]
+  return Number(execFileSync(node ?? '', args, { encoding: 'utf8' }))
 }
 
 /** What the figures of a run come from. */

@@ -319,6 +319,6 @@ function sync(name: string, verifyToken: (token: string) => unknown): Subject {
   return { name, isSync: true, verification: (token) => () => verifyToken(token) }
 }
 
-export function promised(name: string, verifyToken: (token: string) => Promise<unknown>): Subject {
+function promised(name: string, verifyToken: (token: string) => Promise<unknown>): Subject {
   return { name, isSync: false, verification: (token) => () => verifyToken(token) }
 }
