@@ -263,6 +263,8 @@ describe('what an Auth says of it', () => {
     expect((await proven(key, both, ignoring)).possession).toEqual(key)
     const other = await proven({ 'x5t#S256': JKT }, certificate, ignoring)
     expect(Object.keys(other)).not.toContain('possession')
+    // Neither is bound nor shown.
+    expect(Object.keys(await proven({ kid: 'a' }, {}, ignoring))).not.toContain('possession')
   })
 
   test('is what was proven at this use, whatever others have proven before', async () => {
@@ -274,7 +276,7 @@ describe('what an Auth says of it', () => {
       for (const possession of uses) {
         await verifier.verify(token, { possession: earlier })
         const auth = await verifier.verify(token, { possession })
-        expect({ ...auth.possession }).toEqual(possession)
+        expect({ ...auth.possession }).toStrictEqual(possession)
         expect(Object.hasOwn(auth, 'possession')).toBe(possession !== uses[3])
       }
     }
@@ -298,6 +300,12 @@ describe('what an Auth says of it', () => {
     const first = await verifier.verify(token, { possession: { ...key } })
     expect(await verifier.verify(token, { possession: { ...key } })).toBe(first)
   })
+})
+
+test('explain compares nothing with a proof where there are no claims to read', async () => {
+  const token = await issuer.token({ payload: 'none' })
+  const { findings } = await explain(token, issuer.verifierOptions, { possession: key })
+  expect(findings.filter(({ check }) => check === 'binding')).toEqual([])
 })
 
 describe('a remembered token', () => {
