@@ -72,7 +72,7 @@ async function measureHere(check: Check): Promise<number> {
     const runs = Array.from({ length: count }, () => check(prove()))
     return async () => {
       for (const run of runs) {
-        await run()
+        if ((await run()) === false) throw new Error('a proof was refused')
         await setImmediate()
       }
     }

@@ -50,7 +50,7 @@ function originOf(text: string): PublicOrigin | undefined {
   return read && { server: read.server, prefix: read.path.replace(/\/$/, '') }
 }
 
-/** Scheme, name or address of the host, port and path. Not by names: an object of groups costs as much again. */
+/** Scheme, name or address of the host, port and path. Not by names: each request would make an object of them. */
 const URL_FORM =
   /^(https?):\/\/(?:([^/?#@:[\]\\]+)|(\[[\d.:a-f]+\]))(?::(\d*))?(\/[^?#]*)?(?:[?#]|$)/i
 
